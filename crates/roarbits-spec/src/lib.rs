@@ -1,0 +1,2 @@
+//! The command table.
+#![forbid(unsafe_code)]
