@@ -2,11 +2,13 @@
 //! API, so that the rest can be built and tested; the real tree replaces it).
 
 mod read;
+mod string_bits;
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 pub use read::BitRead;
+pub use string_bits::StringBits;
 
 /// A maximal stretch of members, `start <= end`, both inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

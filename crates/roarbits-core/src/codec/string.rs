@@ -1,0 +1,57 @@
+//! STRING: the bitmap as the Redis string that SETBIT would have made, bit 0 the
+//! most significant of byte 0, exactly as long as the logical length.
+
+use std::ops::RangeInclusive;
+
+use crate::bitmap::{BitRead, Bitmap, Builder, StringBits};
+
+/// The exact size of `encode(bits, range)`; null where that is. O(1).
+pub fn encoded_bytes(bits: &dyn BitRead, range: RangeInclusive<u64>) -> Option<u64> {
+    if range.start() % 8 != 0 {
+        return None;
+    }
+    if range.is_empty() {
+        return Some(0);
+    }
+    let end = bits.length_bytes().min(range.end() / 8 + 1);
+    Some(end.saturating_sub(range.start() / 8))
+}
+
+/// The bytes that hold the closed `range`, cut at the logical length; bits of
+/// the last byte beyond the range are 0. Null unless the range starts at a byte.
+///
+/// The payload is as long as the largest offset asks: callers refuse by
+/// `encoded_bytes` what they cannot hold.
+pub fn encode(bits: &dyn BitRead, range: RangeInclusive<u64>) -> Option<Vec<u8>> {
+    let size = encoded_bytes(bits, range.clone())?;
+    let mut out = vec![0; usize::try_from(size).ok()?];
+    let base = *range.start();
+    for run in bits.runs_in(range) {
+        set_bits(&mut out, run.start - base, run.end - base);
+    }
+    Some(out)
+}
+
+/// Decodes a string; its length is the logical length. Any bytes are valid.
+/// O(bytes / 8 + runs).
+pub fn decode(payload: &[u8]) -> Bitmap {
+    let mut out = Builder::new();
+    for run in StringBits::new(payload).runs_in(0..=u64::MAX) {
+        out.push_run(run);
+    }
+    out.finish(payload.len() as u64)
+}
+
+/// Sets the bits `start` to `end`, the most significant bit of a byte first.
+fn set_bits(out: &mut [u8], start: u64, end: u64) {
+    let (first, last) = ((start / 8) as usize, (end / 8) as usize);
+    let from_start = 0xff >> (start % 8);
+    let to_end = 0xff << (7 - end % 8);
+    if first == last {
+        out[first] |= from_start & to_end;
+        return;
+    }
+    out[first] |= from_start;
+    out[first + 1..last].fill(0xff);
+    out[last] |= to_end;
+}
