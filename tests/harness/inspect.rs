@@ -1,0 +1,113 @@
+//! What tests ask of a server beside their commands: memory, digests, INFO
+//! fields, and waiting for something to become true.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::{args, Client, Value};
+
+impl Client {
+    /// `used_memory` in bytes. Allocators round up to size classes and (jemalloc)
+    /// count what their thread caches hold as used; nothing flushes those from
+    /// outside, so measure many keys or a big value, after a warm-up write.
+    ///
+    /// # Panics
+    /// If INFO has no such field.
+    pub fn used_memory(&mut self) -> u64 {
+        self.info_number("memory", "used_memory")
+    }
+
+    /// One field of one INFO section, or None.
+    pub fn info(&mut self, section: &str, field: &str) -> Option<String> {
+        let text = self.text(&["INFO", section]);
+        text.lines()
+            .find_map(|line| Some(line.strip_prefix(field)?.strip_prefix(':')?.trim().to_string()))
+    }
+
+    /// A numeric field of an INFO section.
+    ///
+    /// # Panics
+    /// If there is no such field, or it is no number.
+    pub fn info_number(&mut self, section: &str, field: &str) -> u64 {
+        let text = self.info(section, field);
+        match text.as_deref().map(str::parse) {
+            Some(Ok(number)) => number,
+            _ => panic!("INFO {section} has {field} = {text:?}, not a number"),
+        }
+    }
+
+    /// DEBUG DIGEST-VALUE of a key: 40 hex digits, all zero if it is missing.
+    ///
+    /// # Panics
+    /// If the server refuses.
+    pub fn digest(&mut self, key: impl AsRef<[u8]>) -> String {
+        self.texts(&args!["DEBUG", "DIGEST-VALUE", key.as_ref()]).concat()
+    }
+
+    /// DEBUG DIGEST of the whole data set, TTLs included: 40 hex digits.
+    ///
+    /// # Panics
+    /// If the server refuses.
+    pub fn digest_of_all(&mut self) -> String {
+        self.text(&["DEBUG", "DIGEST"])
+    }
+
+    /// The DUMP payload of a key, or None if it is missing.
+    ///
+    /// # Panics
+    /// If the reply is neither.
+    pub fn dump(&mut self, key: impl AsRef<[u8]>) -> Option<Vec<u8>> {
+        match self.ask(&args!["DUMP", key.as_ref()]) {
+            Value::BulkString(payload) => Some(payload),
+            Value::Nil => None,
+            other => panic!("DUMP replied {other:?}"),
+        }
+    }
+
+    /// Saves in the background and waits until the child has ended well.
+    ///
+    /// # Panics
+    /// If it does not within a minute.
+    pub fn bgsave(&mut self) {
+        self.ask(&["BGSAVE"]);
+        eventually("the background save ends", Duration::from_secs(60), || {
+            self.info_number("persistence", "rdb_bgsave_in_progress") == 0
+        });
+        assert_eq!(
+            self.info("persistence", "rdb_last_bgsave_status").as_deref(),
+            Some("ok"),
+            "background save"
+        );
+    }
+
+    /// Rewrites the append-only file and waits until that is done.
+    ///
+    /// # Panics
+    /// If it is not done well within a minute.
+    pub fn bgrewriteaof(&mut self) {
+        self.ask(&["BGREWRITEAOF"]);
+        eventually("the AOF rewrite ends", Duration::from_secs(60), || {
+            self.info_number("persistence", "aof_rewrite_in_progress") == 0
+                && self.info_number("persistence", "aof_rewrite_scheduled") == 0
+        });
+        assert_eq!(
+            self.info("persistence", "aof_last_bgrewrite_status").as_deref(),
+            Some("ok"),
+            "AOF rewrite"
+        );
+    }
+}
+
+/// Polls until a condition holds, every few milliseconds.
+///
+/// # Panics
+/// Naming what was awaited, if it does not hold within the limit.
+pub fn eventually(what: &str, limit: Duration, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + limit;
+    let mut pause = Duration::from_millis(1);
+    while !holds() {
+        assert!(Instant::now() < deadline, "not within {limit:?}: {what}");
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+}

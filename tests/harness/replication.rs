@@ -1,0 +1,47 @@
+//! Replicas, and waiting until one has applied all that its primary wrote.
+
+use std::time::Duration;
+
+use crate::{eventually, Server};
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+impl Server {
+    /// Makes this server a replica of another and waits until it has the data.
+    ///
+    /// # Panics
+    /// If the link is not up and caught up within a minute.
+    pub fn replica_of(&self, primary: &Server) {
+        let mut client = self.client();
+        client.ok(&["REPLICAOF", "127.0.0.1", &primary.port().to_string()]);
+        eventually("the replication link is up", LIMIT, || {
+            client.info("replication", "master_link_status").as_deref() == Some("up")
+        });
+        self.wait_until_caught_up(primary);
+    }
+
+    /// Makes a replica a primary again.
+    ///
+    /// # Panics
+    /// If the server refuses.
+    pub fn replica_of_nobody(&self) {
+        self.client().ok(&["REPLICAOF", "NO", "ONE"]);
+    }
+
+    /// Waits until this replica has applied all that the primary had written
+    /// when this was called.
+    ///
+    /// # Panics
+    /// If it has not within a minute.
+    pub fn wait_until_caught_up(&self, primary: &Server) {
+        let target = primary.client().info_number("replication", "master_repl_offset");
+        let mut client = self.client();
+        eventually("the replica has caught up", LIMIT, || {
+            client
+                .info("replication", "slave_repl_offset")
+                .and_then(|offset| offset.parse().ok())
+                .unwrap_or(0)
+                >= target
+        });
+    }
+}

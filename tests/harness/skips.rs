@@ -1,0 +1,22 @@
+//! The only list of what may be skipped, where and why. A test cannot skip
+//! itself: an entry here keeps it from running, prints it with its reason and
+//! counts it. An entry that names no test fails the run.
+
+use crate::{places, Flavor};
+
+/// One permission to skip.
+pub struct Skip {
+    /// The test's full name: `acl::categories_are_given`.
+    pub test: &'static str,
+    /// Where it is skipped.
+    pub on: fn(&Flavor) -> bool,
+    /// Why, for the person who reads the run.
+    pub reason: &'static str,
+}
+
+/// Every permission there is.
+pub const SKIPS: &[Skip] = &[Skip {
+    test: "datasets::the_archives_hold_the_published_counts",
+    on: |_| places::data().is_none(),
+    reason: "this machine has no folder of real data sets (ROARBITS_DATA)",
+}];
