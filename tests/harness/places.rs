@@ -6,7 +6,7 @@
 //! | `ROARBITS_LIB` | the release library | none: a test that loads it fails |
 //! | `ROARBITS_DEBUG_LIB` | the library built with assertions | none, as above |
 //! | `ROARBITS_SERVER` | the server binary | `redis-server` on the PATH |
-//! | `ROARBITS_CLI` | redis-cli | beside the server, else on the PATH |
+//! | `ROARBITS_CLI` | redis-cli | on the PATH, else beside the server |
 //! | `ROARBITS_DATA` | the folder of real data sets | `../shared/data` beside the repository |
 
 use std::env;
@@ -74,11 +74,8 @@ pub fn cli_binary() -> PathBuf {
         return PathBuf::from(value);
     }
     let beside = server_binary().with_file_name("redis-cli");
-    if beside.is_file() {
-        return beside;
-    }
-    on_path("redis-cli")
-        .unwrap_or_else(|| panic!("no redis-cli on the PATH: run `make setup` or set ROARBITS_CLI"))
+    let found = on_path("redis-cli").or_else(|| beside.is_file().then_some(beside));
+    found.unwrap_or_else(|| panic!("no redis-cli on the PATH: run `make setup` or set ROARBITS_CLI"))
 }
 
 fn on_path(name: &str) -> Option<PathBuf> {
