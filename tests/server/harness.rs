@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use roarbits_tests::{args, dump, tests, Protocol, Server, TestList, Value};
+use roarbits_tests::{args, dump, spec, terminal, tests, Protocol, Server, TestList, Value};
 
 pub fn tests() -> TestList {
     tests![
@@ -13,6 +13,7 @@ pub fn tests() -> TestList {
         a_forged_payload_is_accepted_only_with_its_checksum,
         a_server_that_crashed_is_noticed,
         refused_config_is_reported_with_the_log,
+        every_example_of_the_table_can_be_typed,
     ]
 }
 
@@ -109,4 +110,20 @@ fn refused_config_is_reported_with_the_log() {
         .try_start()
         .err();
     assert!(refusal.is_some_and(|text| text.contains("maxmemory-policy")));
+}
+
+fn every_example_of_the_table_can_be_typed() {
+    for row in spec::rows() {
+        for (input, _) in row.examples() {
+            let typed = terminal::split(&input);
+            assert!(
+                typed.is_ok_and(|words| words.len() > 1),
+                "{}: {input}",
+                row.name()
+            );
+        }
+    }
+    assert_eq!(spec::row("RB.SETBIT").arity(), 4);
+    assert_eq!(spec::row("RB.SETBIT").event(), Some("rb.setbit"));
+    assert!(spec::row("RB.SETBIT").is_write() && spec::row("RB.GETBIT").has_flag("readonly"));
 }
