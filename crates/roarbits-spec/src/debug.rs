@@ -7,14 +7,22 @@ pub(crate) const ROWS: &[Command] = &[DEBUG];
 const VALIDATED: KeySpec = KeySpec {
     access: Access::Inspect,
     begin: BeginSearch::Keyword("VALIDATE", 1),
-    find: FindKeys::Range { last: 0, step: 1, limit: 0 },
+    find: FindKeys::Range {
+        last: 0,
+        step: 1,
+        limit: 0,
+    },
     incomplete: true,
 };
 
 const REPORTED: KeySpec = KeySpec {
     access: Access::Inspect,
     begin: BeginSearch::Keyword("KEYS", 1),
-    find: FindKeys::Numkeys { numkeys: 0, first: 1, step: 1 },
+    find: FindKeys::Numkeys {
+        numkeys: 0,
+        first: 1,
+        step: 1,
+    },
     incomplete: true,
 };
 
@@ -31,7 +39,7 @@ const DEBUG: Command = Command {
     args: &[Arg::one_of(
         "subcommand",
         &[
-            Arg::key("validate", 0).token("VALIDATE"),
+            Arg::key("validated", 0).token("VALIDATE"),
             Arg::word("panic", "PANIC"),
             Arg::block(
                 "open",

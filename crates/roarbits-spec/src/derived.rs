@@ -1,7 +1,7 @@
 //! What follows from a row and is therefore not written in it: words for flags
 //! and access, ACL categories, the smallest call.
 
-use crate::row::{Access, Arg, ArgKind, Command, Flag, Group, Keys};
+use crate::row::{Access, Arg, ArgKind, Command, Flag, Group, KeySpec, Keys};
 
 impl Command {
     /// True if the command may change the data set.
@@ -103,6 +103,17 @@ impl Access {
             Self::Overwrite => &["OW", "update"],
             Self::Inspect => &["RO"],
         }
+    }
+}
+
+impl KeySpec {
+    /// Its flags as COMMAND INFO replies them, `incomplete` included.
+    pub fn words(&self) -> Vec<&'static str> {
+        let mut words = self.access.words().to_vec();
+        if self.incomplete {
+            words.push("incomplete");
+        }
+        words
     }
 }
 

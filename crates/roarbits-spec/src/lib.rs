@@ -8,6 +8,7 @@ mod arg;
 mod bits;
 mod debug;
 mod derived;
+mod grammar;
 mod moving;
 mod row;
 mod sets;
@@ -27,5 +28,7 @@ pub fn debug_commands() -> impl Iterator<Item = &'static Command> {
 
 /// The command of this name, in any case of letters, development ones included.
 pub fn find(name: &str) -> Option<&'static Command> {
-    commands().chain(debug_commands()).find(|command| command.name.eq_ignore_ascii_case(name))
+    commands()
+        .chain(debug_commands())
+        .find(|command| command.name.eq_ignore_ascii_case(name))
 }
