@@ -72,7 +72,7 @@ decimal_arguments!(i32, i64, u16, u32, u64, u128, usize, f64);
 /// Integers are written in decimal.
 #[macro_export]
 macro_rules! args {
-    ($($arg:expr),* $(,)?) => { vec![$($crate::IntoArg::into_arg($arg)),*] };
+    ($($arg:expr),* $(,)?) => { $crate::Args::from([$($crate::IntoArg::into_arg($arg)),*]) };
 }
 
 /// The error line as the server sent it, without the leading `-`.

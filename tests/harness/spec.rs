@@ -13,7 +13,7 @@ pub struct Row {
     json: Value,
 }
 
-/// All rows, in the order of the file.
+/// All rows, by name.
 ///
 /// # Panics
 /// If the file is missing or no list of commands.
@@ -23,12 +23,20 @@ pub fn rows() -> Vec<Row> {
         .unwrap_or_else(|error| panic!("{}: {error} (make docs renders it)", path.display()));
     let json: Value =
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let list = json
-        .as_array()
-        .or_else(|| json.get("commands").and_then(Value::as_array));
-    let rows = list.unwrap_or_else(|| panic!("{} holds no list of commands", path.display()));
+    let rows = json
+        .as_object()
+        .unwrap_or_else(|| panic!("{} holds no table of commands", path.display()));
     assert!(!rows.is_empty(), "{} lists no command", path.display());
-    rows.iter().map(|json| Row { json: json.clone() }).collect()
+    rows.values().map(|json| Row { json: json.clone() }).collect()
+}
+
+/// The row of one command.
+///
+/// # Panics
+/// If it has none.
+pub fn row(name: &str) -> Row {
+    let found = rows().into_iter().find(|row| row.name() == name);
+    found.unwrap_or_else(|| panic!("docs/commands.json has no {name}"))
 }
 
 impl Row {
@@ -51,7 +59,8 @@ impl Row {
         }
     }
 
-    /// True if the row has a flag (`write`, `readonly`, `deny-oom`, `fast`).
+    /// True if the row has a flag, in the words of COMMAND INFO: `write`,
+    /// `readonly`, `denyoom`, `fast`.
     pub fn has_flag(&self, flag: &str) -> bool {
         let flags = self.json.get("flags").and_then(Value::as_array);
         flags.is_some_and(|flags| flags.iter().any(|found| found.as_str() == Some(flag)))
@@ -60,6 +69,33 @@ impl Row {
     /// True if the command may change data.
     pub fn is_write(&self) -> bool {
         self.has_flag("write")
+    }
+
+    /// The keyspace event that a change fires, where the command writes.
+    pub fn event(&self) -> Option<&str> {
+        self.json.get("event").and_then(Value::as_str)
+    }
+
+    /// The session of the row: lines as typed into redis-cli on an empty
+    /// database and what it prints for each (see `terminal`).
+    ///
+    /// # Panics
+    /// If an example lacks either.
+    pub fn examples(&self) -> Vec<(String, String)> {
+        let examples = self
+            .json
+            .get("examples")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
+        let field = |example: &Value, name: &str| match example.get(name).and_then(Value::as_str) {
+            Some(text) => text.to_string(),
+            None => panic!("{} has an example without {name}", self.name()),
+        };
+        examples
+            .iter()
+            .map(|example| (field(example, "input"), field(example, "output")))
+            .collect()
     }
 
     /// A text field.
