@@ -2,19 +2,17 @@
 //! own commands.json. It holds all of a row, so that tests need nothing else.
 
 use roarbits_spec::{Arg, ArgKind, BeginSearch, Command, Example, FindKeys, Flag, KeySpec, Keys};
-use serde::ser::Serializer;
 use serde::Serialize;
 
-/// The document: an object keyed by command name, in the order of `commands`.
+/// The document: an array of rows, in the order of `commands`.
 ///
 /// # Errors
 /// Whatever the JSON writer reports.
 pub fn document<'a>(commands: impl Iterator<Item = &'a Command>) -> Result<String, serde_json::Error> {
-    let mut bytes = Vec::new();
-    let mut json = serde_json::Serializer::pretty(&mut bytes);
-    json.collect_map(commands.map(|command| (command.name, Row::from(command))))?;
-    bytes.push(b'\n');
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    let rows: Vec<Row> = commands.map(Row::from).collect();
+    let mut text = serde_json::to_string_pretty(&rows)?;
+    text.push('\n');
+    Ok(text)
 }
 
 #[derive(Serialize)]
@@ -26,8 +24,10 @@ struct Row {
     group: &'static str,
     syntax: String,
     arity: i32,
-    /// As COMMAND INFO replies them.
+    /// As given at registration.
     flags: Vec<&'static str>,
+    /// As COMMAND INFO replies them.
+    command_flags: Vec<&'static str>,
     acl_categories: Vec<String>,
     writes: bool,
     /// The keyspace event of a change.
@@ -133,7 +133,8 @@ impl From<&Command> for Row {
             group: command.group.word(),
             syntax: command.syntax(),
             arity: command.arity,
-            flags: command.flags.iter().copied().map(Flag::introspected).collect(),
+            flags: command.flags.iter().copied().map(Flag::registered).collect(),
+            command_flags: command.flags.iter().copied().map(Flag::introspected).collect(),
             acl_categories: command.acl_categories().map(|name| format!("@{name}")).to_vec(),
             writes: command.is_write(),
             event: command.event,
