@@ -168,8 +168,8 @@ fn read_bitmap(
     if words().map(u64::count_ones).sum::<u32>() != descriptor.cardinality {
         return Err(DecodeError::new("bitmap does not have the stated cardinality", at));
     }
-    for (base, word) in (descriptor.base..).step_by(64).zip(words()) {
-        push_word(base, word, out);
+    for (i, word) in words().enumerate() {
+        push_word(descriptor.base | (i as u64) << 6, word, out);
     }
     Ok(())
 }
