@@ -61,7 +61,11 @@ fn check(ids: &[u64], note: &str) {
         let expected = oracle32(ids);
         let bytes = portable32::encode(&ours, 0..=u64::MAX).unwrap();
         assert!(bytes == expected, "PORTABLE32 bytes of {note}");
-        assert_eq!(portable32::encoded_bytes(&ours, 0..=u64::MAX), Some(bytes.len() as u64), "size of {note}");
+        assert_eq!(
+            portable32::encoded_bytes(&ours, 0..=u64::MAX),
+            Some(bytes.len() as u64),
+            "size of {note}"
+        );
         check_decoded(&portable32::decode(&expected).unwrap(), ids, note);
     } else {
         assert_eq!(portable32::encoded_bytes(&ours, 0..=u64::MAX), None, "{note}");
@@ -77,7 +81,8 @@ fn check_decoded(decoded: &Bitmap, ids: &[u64], note: &str) {
 
 /// `count` values of a container, no rule in them.
 fn scattered(rng: &mut StdRng, count: usize) -> Vec<u16> {
-    let mut values: Vec<u16> = index::sample(rng, 65536, count).into_iter().map(|value| value as u16).collect();
+    let mut values: Vec<u16> =
+        index::sample(rng, 65536, count).into_iter().map(|value| value as u16).collect();
     values.sort_unstable();
     values
 }
@@ -126,7 +131,9 @@ fn any_key(rng: &mut StdRng) -> u64 {
 fn any_ids(rng: &mut StdRng, key: impl Fn(&mut StdRng) -> u64) -> Vec<u64> {
     let keys: BTreeSet<u64> = (0..rng.random_range(0..12)).map(|_| key(rng)).collect();
     let containers = keys.into_iter().map(|key| (key, any_container(rng)));
-    containers.flat_map(|(key, values)| values.into_iter().map(move |value| key << 16 | u64::from(value))).collect()
+    containers
+        .flat_map(|(key, values)| values.into_iter().map(move |value| key << 16 | u64::from(value)))
+        .collect()
 }
 
 #[test]
@@ -146,10 +153,12 @@ fn every_number_of_containers_around_the_offset_rule_equals_roaring() {
     for containers in 0..20u64 {
         let arrays: Vec<u64> = (0..containers).map(|key| key << 16).collect();
         check(&arrays, "arrays");
-        let one_run: Vec<u64> =
-            (0..containers).flat_map(|key| (0..if key == containers / 2 { 9 } else { 1 }).map(move |i| key << 16 | i)).collect();
+        let one_run: Vec<u64> = (0..containers)
+            .flat_map(|key| (0..if key == containers / 2 { 9 } else { 1 }).map(move |i| key << 16 | i))
+            .collect();
         check(&one_run, "one run among arrays");
-        let runs: Vec<u64> = (0..containers).flat_map(|key| (0..9).map(move |i| key << 16 | i * (key % 2 + 1))).collect();
+        let runs: Vec<u64> =
+            (0..containers).flat_map(|key| (0..9).map(move |i| (key << 16) + i * (key % 2 + 1))).collect();
         check(&runs, "runs and arrays in turn");
     }
 }
@@ -190,7 +199,7 @@ fn cardinalities_around_4096_equal_roaring() {
 #[test]
 fn one_id_in_each_of_65536_containers_survives() {
     // github.com/RoaringBitmap/roaring-rs/pull/75
-    let ids: Vec<u64> = (0..1 << 16).map(|key| key << 16 | key % 7).collect();
+    let ids: Vec<u64> = (0..1 << 16).map(|key| (key << 16) + key % 7).collect();
     check(&ids, "65,536 containers");
     let mut with_run = ids.clone();
     with_run.extend(ids.last().unwrap() + 1..ids.last().unwrap() + 50);

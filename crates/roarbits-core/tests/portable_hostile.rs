@@ -5,7 +5,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use roarbits_core::codec::{decode_auto, native, portable32, portable64, DecodeError, Format};
 use roarbits_core::{BitRead, Bitmap, Builder};
-use roaring::RoaringBitmap;
+use roaring::{RoaringBitmap, RoaringTreemap};
 
 const SEED: u64 = 0x0a0b_0002;
 
@@ -208,9 +208,19 @@ fn samples() -> Vec<(&'static str, Vec<u64>)> {
         ("empty", vec![]),
         ("array", vec![1, 5, 9, 65535]),
         ("run", (100..200).chain(300..400).collect()),
-        ("bitmap", (0..4097).map(|i| i * 13 % 65521).collect::<std::collections::BTreeSet<_>>().into_iter().collect()),
-        ("arrays", (0..5).map(|key| key << 16 | 7 * key).collect()),
-        ("runs and arrays", (0..5u64).flat_map(|key| (0..key * 3 + 1).map(move |i| key << 16 | i)).collect()),
+        (
+            "bitmap",
+            (0..4097)
+                .map(|i| i * 13 % 65521)
+                .collect::<std::collections::BTreeSet<_>>()
+                .into_iter()
+                .collect(),
+        ),
+        ("arrays", (0..5).map(|key| (key << 16) + 7 * key).collect()),
+        (
+            "runs and arrays",
+            (0..5u64).flat_map(|key| (0..key * 3 + 1).map(move |i| (key << 16) + i)).collect(),
+        ),
         ("last container", (u64::from(u32::MAX) - 20..=u64::from(u32::MAX)).collect()),
     ]
 }
@@ -271,7 +281,7 @@ fn a_changed_byte_is_refused_or_makes_a_valid_bitmap() {
                         refused += 1;
                     }
                     Ok(bitmap) => {
-                        assert_valid(format, &bitmap, &format!("{name} as {format:?}, {at} ^ {flip}"));
+                        assert_valid(format, &bad, &bitmap, &format!("{name} as {format:?}, {at} ^ {flip}"));
                         accepted += 1;
                     }
                 }
@@ -281,8 +291,17 @@ fn a_changed_byte_is_refused_or_makes_a_valid_bitmap() {
     assert!(accepted > 1000 && refused > 1000, "{accepted} accepted, {refused} refused");
 }
 
-fn assert_valid(format: Format, bitmap: &Bitmap, note: &str) {
+/// What was decoded is what roaring reads from the same bytes, and encodes canonically.
+fn assert_valid(format: Format, payload: &[u8], bitmap: &Bitmap, note: &str) {
     bitmap.validate().unwrap();
+    let ids = bitmap.ids_in(0..=u64::MAX);
+    match format {
+        Format::Portable32 => {
+            let oracle = RoaringBitmap::deserialize_from(payload).unwrap();
+            assert!(ids.eq(oracle.iter().map(u64::from)), "{note}");
+        }
+        _ => assert!(ids.eq(RoaringTreemap::deserialize_from(payload).unwrap().iter()), "{note}"),
+    }
     let bytes = encode(format, bitmap);
     let again = decode(format, &bytes).unwrap();
     assert!(bitmap.runs_in(0..=u64::MAX).eq(again.runs_in(0..=u64::MAX)), "{note}");
@@ -301,7 +320,7 @@ fn random_bytes_are_refused() {
         }
         for format in [Format::Portable32, Format::Portable64] {
             if let Ok(bitmap) = decode(format, &payload) {
-                assert_valid(format, &bitmap, &format!("{payload:?}"));
+                assert_valid(format, &payload, &bitmap, &format!("{payload:?}"));
             }
         }
     }
@@ -346,8 +365,11 @@ fn portable_bytes(ids: &[u32]) -> Vec<u8> {
 }
 
 fn assert_named(payload: &[u8], name: &str) {
-    let tries =
-        [portable32::decode(payload), portable64::decode(payload), decode_auto(payload).map(|(_, bitmap)| bitmap)];
+    let tries = [
+        portable32::decode(payload),
+        portable64::decode(payload),
+        decode_auto(payload).map(|(_, bitmap)| bitmap),
+    ];
     for tried in tries {
         let (what, at) = refused(tried);
         assert!(what.contains(name) && at == 0, "{what} at {at}");
@@ -363,7 +385,8 @@ fn a_pilosa_payload_is_named() {
 #[test]
 fn a_legacy_java_payload_is_named() {
     let body = portable_bytes(&[1, 2, 70_000]);
-    let two = Bytes::default().bytes(&[0, 0, 0, 0, 2, 0, 0, 0, 0]).bytes(&body).bytes(&[0, 0, 0, 1]).bytes(&body).0;
+    let two =
+        Bytes::default().bytes(&[0, 0, 0, 0, 2, 0, 0, 0, 0]).bytes(&body).bytes(&[0, 0, 0, 1]).bytes(&body).0;
     assert_named(&two, "legacy Java Roaring64NavigableMap");
     let signed = Bytes::default().bytes(&[1, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff]).bytes(&body).0;
     assert_named(&signed, "legacy Java Roaring64NavigableMap");

@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::portable::{plan_body, read_body, write_body, Buckets, Reader, Sizer};
+use super::portable::{read_body, BodyWriter, Buckets, Reader, Sizer};
 use super::{foreign, DecodeError};
 use crate::bitmap::{BitRead, Bitmap, Builder};
 
@@ -25,9 +25,9 @@ pub fn encoded_bytes(bits: &dyn BitRead, range: RangeInclusive<u64>) -> Option<u
 /// form; null if one of them is beyond 32 bits. The logical length is not kept.
 pub fn encode(bits: &dyn BitRead, range: RangeInclusive<u64>) -> Option<Vec<u8>> {
     let size = encoded_bytes(bits, range.clone())?;
-    let plan = plan_body(&mut buckets(bits, range.clone())?, 0);
     let mut out = Vec::with_capacity(usize::try_from(size).ok()?);
-    write_body(&mut buckets(bits, range)?, 0, &plan, &mut out);
+    let (mut ahead, mut behind) = (buckets(bits, range.clone())?, buckets(bits, range)?);
+    BodyWriter::default().write(0, &mut ahead, &mut behind, &mut out);
     Some(out)
 }
 

@@ -9,7 +9,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::portable::{plan_body, read_body, write_body, Buckets, Reader, Sizer, FULL_BODY_BYTES};
+use super::portable::{read_body, BodyWriter, Buckets, Reader, Sizer, FULL_BODY_BYTES};
 use super::{foreign, DecodeError};
 use crate::bitmap::{BitRead, Bitmap, Builder};
 
@@ -51,11 +51,11 @@ pub fn encode(bits: &dyn BitRead, range: RangeInclusive<u64>) -> Vec<u8> {
     out.extend_from_slice(&[0; COUNT_BYTES]);
     let mut ahead = Buckets::new(bits.runs_in(range.clone()));
     let mut behind = Buckets::new(bits.runs_in(range));
+    let mut writer = BodyWriter::default();
     let mut count = 0u64;
     while let Some(key) = ahead.key() {
-        let plan = plan_body(&mut ahead, key);
         out.extend_from_slice(&key.to_le_bytes());
-        write_body(&mut behind, key, &plan, &mut out);
+        writer.write(key, &mut ahead, &mut behind, &mut out);
         count += 1;
     }
     out[..COUNT_BYTES].copy_from_slice(&count.to_le_bytes());

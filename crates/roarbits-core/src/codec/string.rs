@@ -7,7 +7,7 @@ use crate::bitmap::{BitRead, Bitmap, Builder, StringBits};
 
 /// The exact size of `encode(bits, range)`; null where that is. O(1).
 pub fn encoded_bytes(bits: &dyn BitRead, range: RangeInclusive<u64>) -> Option<u64> {
-    if range.start() % 8 != 0 {
+    if !range.start().is_multiple_of(8) {
         return None;
     }
     if range.is_empty() {

@@ -26,7 +26,7 @@ mod reader;
 mod writer;
 
 pub(super) use reader::{read_body, Reader};
-pub(super) use writer::{plan_body, write_body, Buckets, Sizer, FULL_BODY_BYTES};
+pub(super) use writer::{BodyWriter, Buckets, Sizer, FULL_BODY_BYTES};
 
 /// The first word of a body without run containers.
 const COOKIE: u32 = 12346;

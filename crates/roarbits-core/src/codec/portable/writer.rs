@@ -1,8 +1,8 @@
 //! Writes 32-bit Roaring bodies straight from runs.
 //!
 //! A body begins with what its containers hold, so the runs of a bucket are
-//! walked twice: `plan_body` describes its containers (8 bytes each, at most
-//! 65,536), `write_body` writes them. Each container takes its smallest form, as
+//! walked twice: first to describe its containers (8 bytes each, at most 65,536),
+//! then to write them. Each container takes its smallest form, as
 //! Roaring's own run optimisation leaves it; on a tie it is not a run container.
 
 use super::{
@@ -104,11 +104,14 @@ impl Stretch {
         (head, last_key - first_key - 1, Some(tail))
     }
 
-    /// The parts of the stretch, one a container.
-    fn pieces(self) -> impl Iterator<Item = Piece> {
+    /// Visits the parts of the stretch, one a container.
+    fn for_each_piece(self, mut visit: impl FnMut(Piece)) {
         let (head, full, tail) = self.cut();
-        let between = (1..=full).map(move |i| Piece { key: head.key + i, first: 0, last: u16::MAX });
-        std::iter::once(head).chain(between).chain(tail)
+        visit(head);
+        if let Some(tail) = tail {
+            (1..=full).for_each(|i| visit(Piece { key: head.key + i, first: 0, last: u16::MAX }));
+            visit(tail);
+        }
     }
 }
 
@@ -210,38 +213,46 @@ const fn header_bytes(containers: u64, run_containers: u64) -> u64 {
     4 + flags + 4 * containers + offsets
 }
 
-/// Describes the containers of bucket `key` and leaves `buckets` behind it.
-pub(in crate::codec) fn plan_body(buckets: &mut Buckets<'_>, key: u32) -> Vec<Container> {
-    let mut plan: Vec<Container> = Vec::new();
-    while let Some(stretch) = buckets.next_in(key) {
-        for piece in stretch.pieces() {
-            match plan.last_mut() {
-                Some(last) if last.key == piece.key => last.add(piece),
-                _ => plan.push(Container::of(piece)),
-            }
-        }
-    }
-    plan
+/// Writes bodies, one bucket after another; keeps the room for their descriptions.
+#[derive(Default)]
+pub(in crate::codec) struct BodyWriter {
+    plan: Vec<Container>,
 }
 
-/// Appends the body of bucket `key` to `out`; `plan` describes the same runs.
-pub(in crate::codec) fn write_body(
-    buckets: &mut Buckets<'_>,
-    key: u32,
-    plan: &[Container],
-    out: &mut Vec<u8>,
-) {
-    write_header(plan, out);
-    let mut coming = plan.iter();
-    let mut open = OpenContainer { key: None, form: Form::Array, at: 0 };
-    while let Some(stretch) = buckets.next_in(key) {
-        for piece in stretch.pieces() {
-            if open.key != Some(piece.key) {
-                if let Some(container) = coming.next() {
-                    open = OpenContainer::begin(container, out);
+impl BodyWriter {
+    /// Appends the body of bucket `key` to `out`. `ahead` and `behind` are both at
+    /// the bucket, and both are left behind it.
+    pub(in crate::codec) fn write(
+        &mut self,
+        key: u32,
+        ahead: &mut Buckets<'_>,
+        behind: &mut Buckets<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        self.plan(key, ahead);
+        write_header(&self.plan, out);
+        let mut coming = self.plan.iter();
+        let mut open = OpenContainer { key: None, form: Form::Array, at: 0 };
+        while let Some(stretch) = behind.next_in(key) {
+            stretch.for_each_piece(|piece| {
+                if open.key != Some(piece.key) {
+                    if let Some(container) = coming.next() {
+                        open = OpenContainer::begin(container, out);
+                    }
                 }
-            }
-            open.write(piece, out);
+                open.write(piece, out);
+            });
+        }
+    }
+
+    /// Describes the containers of bucket `key`.
+    fn plan(&mut self, key: u32, ahead: &mut Buckets<'_>) {
+        self.plan.clear();
+        while let Some(stretch) = ahead.next_in(key) {
+            stretch.for_each_piece(|piece| match self.plan.last_mut() {
+                Some(last) if last.key == piece.key => last.add(piece),
+                _ => self.plan.push(Container::of(piece)),
+            });
         }
     }
 }
