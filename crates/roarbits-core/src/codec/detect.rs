@@ -1,4 +1,9 @@
 //! The formats by name, and which of them a payload is in.
+//!
+//! The headers keep them apart: a PORTABLE32 cookie, read as PORTABLE64's bucket
+//! count, asks for more bytes than the body that it begins can have, and NATIVE's
+//! magic for 97 MB that would also have to bear its checksum. What does validate
+//! twice is refused all the same.
 
 use super::portable::begins_with_body;
 use super::{native, portable32, portable64, DecodeError};
@@ -34,7 +39,10 @@ pub fn decode_auto(payload: &[u8]) -> Result<(Format, Bitmap), DecodeError> {
     for (format, tried) in tries {
         match tried {
             Ok(_) if found.is_some() => {
-                return Err(DecodeError::new("more than one format fits, name it with FORMAT,", 0));
+                return Err(DecodeError::new(
+                    "more than one format fits, name it with FORMAT,",
+                    0,
+                ));
             }
             Ok(bitmap) => found = Some((format, bitmap)),
             Err(error) => best = best.or(header_fits(format, payload, &error).then_some(error)),
