@@ -13,7 +13,7 @@ pub struct Row {
     json: Value,
 }
 
-/// All rows, by name.
+/// All rows, in the table's order.
 ///
 /// # Panics
 /// If the file is missing or no list of commands.
@@ -24,10 +24,10 @@ pub fn rows() -> Vec<Row> {
     let json: Value =
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let rows = json
-        .as_object()
-        .unwrap_or_else(|| panic!("{} holds no table of commands", path.display()));
+        .as_array()
+        .unwrap_or_else(|| panic!("{} holds no list of commands", path.display()));
     assert!(!rows.is_empty(), "{} lists no command", path.display());
-    rows.values().map(|json| Row { json: json.clone() }).collect()
+    rows.iter().map(|json| Row { json: json.clone() }).collect()
 }
 
 /// The row of one command.
