@@ -1,1 +1,56 @@
-//! The module.
+//! Roarbits: compressed bitmaps over sparse 64-bit ids, as a module for Redis and Valkey.
+//!
+//! Here the module is put together and handed to the server. The rooms: `ffi` makes
+//! the server's C API safe, `types` says what a key can hold, `keyspace` opens and
+//! changes keys, `commands` parses, asks and replies. The structures themselves are
+//! the crate `roarbits-core`, the words of the commands `roarbits-spec`.
+
+#![deny(unsafe_code)]
+mod bitop;
+mod commands;
+mod config;
+mod drops;
+#[allow(unsafe_code)]
+mod ffi;
+mod info;
+mod keyspace;
+mod random;
+mod types;
+
+use redis_module::{redis_module, Context, RedisString, Status};
+
+use ffi::Loading;
+use types::BitmapType;
+
+/// The module's version as the server shows it: major, minor and patch in two digits each.
+const VERSION: i32 = 100;
+
+fn init(context: &Context, args: &[RedisString]) -> Status {
+    let loading = Loading::new(context, args);
+    match set_up(&loading) {
+        Ok(()) => Status::Ok,
+        Err(why) => {
+            loading.log_warning(&format!("not loaded: {why}"));
+            Status::Err
+        }
+    }
+}
+
+fn set_up(loading: &Loading) -> Result<(), String> {
+    loading.set_options();
+    config::load(loading)?;
+    loading.create_type::<BitmapType>()?;
+    loading.register(&commands::rows(), &commands::registrations())?;
+    loading.register_info(info::write);
+    drops::start();
+    loading.on_shutdown(drops::stop);
+    Ok(())
+}
+
+redis_module! {
+    name: "roarbits",
+    version: VERSION,
+    allocator: (crate::ffi::ServerAllocator, crate::ffi::ServerAllocator),
+    data_types: [],
+    init: init,
+}

@@ -1,0 +1,238 @@
+//! Whole bitmaps in and out, and what they are made of.
+
+use std::ops::RangeInclusive;
+
+use roarbits_core::codec::{decode_auto, native, portable32, portable64, string, DecodeError, Format};
+use roarbits_core::{BitRead, Bitmap};
+
+use super::command;
+use super::parse::{self, once, required, Options, SYNTAX};
+use crate::ffi::{Arg, Args, Context, Refusal, Registration};
+use crate::keyspace::{self, Combination, Stored};
+use crate::types::validate_or_abort;
+
+command!(Export, "RB.EXPORT", export);
+command!(Import, "RB.IMPORT", import);
+command!(Info, "RB.INFO", info);
+
+/// The handlers of the family.
+pub fn registrations() -> [Registration; 3] {
+    [Registration::of::<Export>(), Registration::of::<Import>(), Registration::of::<Info>()]
+}
+
+const EVERYTHING: RangeInclusive<u64> = 0..=u64::MAX;
+
+/// No server lets `proto-max-bulk-len` be smaller, so that smaller payloads need not ask for it.
+const SMALLEST_BULK_LIMIT_BYTES: u64 = 1024 * 1024;
+
+fn format(arg: Arg<'_>) -> Option<Format> {
+    let formats = [
+        ("PORTABLE64", Format::Portable64),
+        ("PORTABLE32", Format::Portable32),
+        ("STRING", Format::String),
+        ("NATIVE", Format::Native),
+    ];
+    formats.into_iter().find(|(word, _)| arg.is(word)).map(|(_, format)| format)
+}
+
+fn export(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
+    let (format, range) = parse_export(args)?;
+    let context = &*context;
+    let payload = keyspace::read_ids(context, required(args, 1)?, |stored| {
+        stored.bits().map(|_| export_stored(context, &stored, format, &range)).transpose()
+    })??;
+    match payload {
+        Some(payload) => context.reply_bulk(&payload),
+        None => context.reply_null(),
+    }
+    Ok(())
+}
+
+fn parse_export(args: Args<'_>) -> Result<(Format, RangeInclusive<u64>), Refusal> {
+    let (mut chosen, mut range) = (None, None);
+    let mut options = Options::from(args, 2);
+    while let Some(option) = options.next() {
+        if option.is("FORMAT") {
+            once(&mut chosen, format(options.value()?).ok_or(SYNTAX)?)?;
+        } else if option.is("RANGE") {
+            let (start, end) = (options.value()?, options.value()?);
+            once(&mut range, parse::id_range(start, end)?)?;
+        } else {
+            return Err(SYNTAX);
+        }
+    }
+    Ok((chosen.unwrap_or(Format::Portable64), range.unwrap_or(EVERYTHING)))
+}
+
+fn export_stored(
+    context: &Context,
+    stored: &Stored<'_>,
+    format: Format,
+    range: &RangeInclusive<u64>,
+) -> Result<Vec<u8>, Refusal> {
+    match (stored, format) {
+        (Stored::Missing, _) => Ok(Vec::new()),
+        (Stored::Bitmap(bitmap), Format::Native) => export_native(context, bitmap, range),
+        (Stored::String(bits), Format::Native) => export_native(context, &keyspace::bitmap_of(bits), range),
+        (Stored::Bitmap(bitmap), _) => export_bits(context, *bitmap, format, range),
+        (Stored::String(bits), _) => export_bits(context, bits, format, range),
+    }
+}
+
+fn export_native(context: &Context, bitmap: &Bitmap, range: &RangeInclusive<u64>) -> Result<Vec<u8>, Refusal> {
+    check_size(context, native::encoded_bytes(bitmap, range.clone()))?;
+    Ok(native::encode(bitmap, range.clone()))
+}
+
+fn export_bits(
+    context: &Context,
+    bits: &dyn BitRead,
+    format: Format,
+    range: &RangeInclusive<u64>,
+) -> Result<Vec<u8>, Refusal> {
+    const BEYOND_32_BITS: Refusal = Refusal::new("ERR bitmap has ids beyond 32 bits");
+    const NOT_AT_A_BYTE: Refusal = Refusal::new("ERR RANGE start must be a multiple of 8 with FORMAT STRING");
+    match format {
+        Format::String => {
+            check_size(context, string::encoded_bytes(bits, range.clone()).ok_or(NOT_AT_A_BYTE)?)?;
+            string::encode(bits, range.clone()).ok_or(NOT_AT_A_BYTE)
+        }
+        Format::Portable32 => {
+            check_size(context, portable32::encoded_bytes(bits, range.clone()).ok_or(BEYOND_32_BITS)?)?;
+            portable32::encode(bits, range.clone()).ok_or(BEYOND_32_BITS)
+        }
+        Format::Portable64 | Format::Native => {
+            check_size(context, portable64::encoded_bytes(bits, range.clone()))?;
+            Ok(portable64::encode(bits, range.clone()))
+        }
+    }
+}
+
+fn check_size(context: &Context, bytes: u64) -> Result<(), Refusal> {
+    if bytes <= SMALLEST_BULK_LIMIT_BYTES || bytes <= keyspace::max_bulk_bytes(context) {
+        return Ok(());
+    }
+    Err(Refusal::new("ERR export would be larger than proto-max-bulk-len, use RANGE or FORMAT NATIVE"))
+}
+
+/// What RB.IMPORT does with the payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Replace,
+    Combine(Combination),
+}
+
+fn import(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
+    let (format, mode) = parse_import(args)?;
+    let key = required(args, 1)?;
+    let bitmap = decode(required(args, 2)?.bytes(), format)?;
+    validate_or_abort(&bitmap);
+    let cardinality = match mode {
+        Mode::Replace => {
+            let cardinality = bitmap.cardinality();
+            keyspace::replace(context, key, bitmap);
+            cardinality
+        }
+        Mode::Combine(how) => keyspace::combine(context, key, &bitmap, how)?,
+    };
+    context.reply_count(cardinality);
+    Ok(())
+}
+
+/// The format, null for AUTO, and the mode.
+fn parse_import(args: Args<'_>) -> Result<(Option<Format>, Mode), Refusal> {
+    let modes = [
+        ("REPLACE", Mode::Replace),
+        ("OR", Mode::Combine(Combination::Or)),
+        ("AND", Mode::Combine(Combination::And)),
+        ("XOR", Mode::Combine(Combination::Xor)),
+        ("DIFF", Mode::Combine(Combination::Diff)),
+    ];
+    let (mut chosen, mut mode) = (None, None);
+    let mut options = Options::from(args, 3);
+    while let Some(option) = options.next() {
+        if option.is("FORMAT") {
+            let name = options.value()?;
+            let named = if name.is("AUTO") { None } else { Some(format(name).ok_or(SYNTAX)?) };
+            once(&mut chosen, named)?;
+        } else {
+            let (_, named) = modes.into_iter().find(|(word, _)| option.is(word)).ok_or(SYNTAX)?;
+            once(&mut mode, named)?;
+        }
+    }
+    Ok((chosen.flatten(), mode.unwrap_or(Mode::Replace)))
+}
+
+fn decode(payload: &[u8], format: Option<Format>) -> Result<Bitmap, Refusal> {
+    let decoded = match format {
+        None => decode_auto(payload).map(|(_, bitmap)| bitmap),
+        Some(Format::Native) => native::decode(payload),
+        Some(Format::Portable64) => portable64::decode(payload),
+        Some(Format::Portable32) => portable32::decode(payload),
+        Some(Format::String) => Ok(string::decode(payload)),
+    };
+    decoded.map_err(|error: DecodeError| Refusal::made(format!("ERR invalid roaring payload: {error}")))
+}
+
+fn info(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
+    let context = &*context;
+    let key = required(args, 1)?;
+    let bytes = keyspace::memory_usage_bytes(context, key);
+    keyspace::read_ids(context, key, |stored| match &stored {
+        Stored::Missing => context.reply_null(),
+        Stored::Bitmap(bitmap) => reply_info(context, "rb-bitmap", bytes, bitmap),
+        Stored::String(bits) => reply_info_of_string(context, bytes, bits),
+    })
+}
+
+fn reply_info(context: &Context, kind: &str, bytes: u64, bitmap: &Bitmap) {
+    let stats = bitmap.stats();
+    context.reply_map(10);
+    reply_head(context, kind, bitmap);
+    reply_fields(
+        context,
+        &[
+            ("bytes", u128::from(bytes)),
+            ("shared_bytes", u128::from(stats.shared_bytes)),
+            ("rdb_bytes", u128::from(native::encoded_bytes(bitmap, EVERYTHING))),
+            ("packed_leaves", u128::from(stats.packed_leaves)),
+            ("run_leaves", u128::from(stats.run_leaves)),
+            ("bits_leaves", u128::from(stats.bits_leaves)),
+            ("containers", stats.containers),
+        ],
+    );
+}
+
+/// A string is one stretch of plain bits and shares nothing.
+fn reply_info_of_string(context: &Context, bytes: u64, bits: &dyn BitRead) {
+    context.reply_map(10);
+    reply_head(context, "string", bits);
+    reply_fields(
+        context,
+        &[
+            ("bytes", u128::from(bytes)),
+            ("shared_bytes", 0),
+            ("rdb_bytes", u128::from(bits.length_bytes())),
+            ("packed_leaves", 0),
+            ("run_leaves", 0),
+            ("bits_leaves", 0),
+            ("containers", 0),
+        ],
+    );
+}
+
+fn reply_head(context: &Context, kind: &str, bits: &dyn BitRead) {
+    context.reply_bulk(b"type");
+    context.reply_bulk(kind.as_bytes());
+    reply_fields(
+        context,
+        &[("cardinality", bits.cardinality()), ("length", u128::from(bits.length_bytes()))],
+    );
+}
+
+fn reply_fields(context: &Context, fields: &[(&str, u128)]) {
+    for (name, value) in fields {
+        context.reply_bulk(name.as_bytes());
+        context.reply_count(*value);
+    }
+}

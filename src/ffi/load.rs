@@ -1,0 +1,98 @@
+//! The module while it is being loaded: what it makes known to the server.
+
+use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
+
+use redis_module::raw;
+use roarbits_spec::Command;
+
+use super::config::{self, NumericConfig};
+use super::context::log_line;
+use super::data_type::{self, DataType};
+use super::info::{self, InfoSection};
+use super::register::{self, Registration};
+use super::trampoline::catch;
+
+static ON_SHUTDOWN: OnceLock<fn()> = OnceLock::new();
+
+/// The server while it loads the module.
+pub struct Loading {
+    raw: *mut raw::RedisModuleCtx,
+    args: Vec<Vec<u8>>,
+}
+
+impl Loading {
+    /// Takes what `redis_module!` hands to an init function.
+    pub fn new(context: &redis_module::Context, args: &[redis_module::RedisString]) -> Self {
+        Self { raw: context.ctx, args: args.iter().map(|arg| arg.as_slice().to_vec()).collect() }
+    }
+
+    /// The load arguments.
+    pub fn args(&self) -> &[Vec<u8>] {
+        &self.args
+    }
+
+    /// Tells the server how the module behaves; options that it does not know it ignores.
+    pub fn set_options(&self) {
+        let options = raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS
+            | raw::REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED
+            | raw::REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD;
+        // SAFETY: preconditions 1 and 2, during OnLoad.
+        unsafe { api!(RedisModule_SetModuleOptions)(self.raw, options as c_int) };
+    }
+
+    /// Creates a data type.
+    ///
+    /// # Errors
+    /// The server's refusal, in words.
+    pub fn create_type<T: DataType>(&self) -> Result<(), String> {
+        match data_type::create::<T>(self.raw) {
+            true => Ok(()),
+            false => Err(format!("the server refuses the data type {}", T::NAME)),
+        }
+    }
+
+    /// Registers commands.
+    ///
+    /// # Errors
+    /// A row without a handler, a handler without a row, or the server's refusal, in words.
+    pub fn register(&self, rows: &[&'static Command], handlers: &[Registration]) -> Result<(), String> {
+        register::register_all(self.raw, rows, handlers)
+    }
+
+    /// Makes configs known, where the server has module configs.
+    ///
+    /// # Errors
+    /// The server's refusal, in words.
+    pub fn register_configs(&self, configs: &[&'static NumericConfig]) -> Result<(), String> {
+        match config::register_all(self.raw, configs) {
+            true => Ok(()),
+            false => Err("the server refuses the configs, or a value given to one".to_owned()),
+        }
+    }
+
+    /// Has `write` called whenever INFO is made, in a crash report too: it takes no lock.
+    pub fn register_info(&self, write: fn(&InfoSection)) {
+        info::register(self.raw, write);
+    }
+
+    /// Has `stop` called when the server shuts down. A shutdown may fail and the
+    /// server go on; whatever `stop` ends must start again by itself then.
+    pub fn on_shutdown(&self, stop: fn()) {
+        ON_SHUTDOWN.get_or_init(|| stop);
+        let event = raw::RedisModuleEvent { id: raw::REDISMODULE_EVENT_SHUTDOWN, dataver: 1 };
+        // SAFETY: preconditions 1 and 2, during OnLoad.
+        unsafe { api!(RedisModule_SubscribeToServerEvent)(self.raw, event, Some(shutting_down)) };
+    }
+
+    /// Writes a line to the server's log, level warning.
+    pub fn log_warning(&self, line: &str) {
+        log_line(self.raw, c"warning", line);
+    }
+}
+
+unsafe extern "C" fn shutting_down(_: *mut raw::RedisModuleCtx, _: raw::RedisModuleEvent, _: u64, _: *mut c_void) {
+    if let Some(stop) = ON_SHUTDOWN.get() {
+        catch("shutdown", stop);
+    }
+}

@@ -1,0 +1,424 @@
+//! Keys: the one place that opens them, checks their types, creates, replaces and
+//! deletes them, and tells replicas, watchers and subscribers of a change.
+//!
+//! A change is one of ids or of length; creating a key is one. What changed
+//! nothing is neither propagated nor notified. How the server may evict or expire
+//! keys is its own affair: keys are opened as any native command opens them.
+
+use std::ffi::CStr;
+
+use roarbits_core::bitmap::StringBits;
+use roarbits_core::{BitRead, Bitmap, Builder};
+
+use crate::drops;
+use crate::ffi::{Arg, CallReply, Context, Kind, Refusal, WriteKey};
+use crate::types::BitmapType;
+
+const WRONG_TYPE: Refusal = Refusal::new("WRONGTYPE Operation against a key holding the wrong kind of value");
+
+const WRONG_TYPE_STRING: Refusal = Refusal::new(
+    "WRONGTYPE Operation against a key holding the wrong kind of value, \
+     a plain string bitmap can only be changed after RB.CONVERT",
+);
+
+const NOT_RUN: Refusal = Refusal::new("ERR the server refused to run the native command");
+
+/// Strings longer than this are raw-encoded on every server (embedded ones end at
+/// 44 to 128 bytes) and can be read where they lie. Reading a shorter one so would
+/// re-encode it, which OBJECT ENCODING shows; GET copies it instead, at most a page.
+const EMBEDDED_MAX_BYTES: usize = 4096;
+
+/// What a key that can be read as a bitmap holds.
+pub enum Stored<'a> {
+    /// Nothing: an empty bitmap of length 0 to every read.
+    Missing,
+    /// A bitmap.
+    Bitmap(&'a Bitmap),
+    /// A plain string bitmap, most significant bit first.
+    String(StringBits<'a>),
+}
+
+impl Stored<'_> {
+    /// Its bits; null if the key is missing.
+    pub fn bits(&self) -> Option<&dyn BitRead> {
+        match self {
+            Self::Missing => None,
+            Self::Bitmap(bitmap) => Some(*bitmap),
+            Self::String(bits) => Some(bits),
+        }
+    }
+}
+
+/// Reads a key as the bit commands do: any plain string is a bitmap.
+///
+/// # Errors
+/// The key holds another type.
+pub fn read_bits<R>(
+    context: &Context,
+    key: Arg<'_>,
+    read: impl FnOnce(Stored<'_>) -> R,
+) -> Result<R, Refusal> {
+    let opened = context.open_read(key);
+    if let Some(bitmap) = opened.value::<BitmapType>() {
+        return Ok(read(Stored::Bitmap(bitmap)));
+    }
+    match opened.kind() {
+        Kind::Missing => Ok(read(Stored::Missing)),
+        Kind::String if opened.string_length() > EMBEDDED_MAX_BYTES => {
+            let bytes = opened.string_in_place().ok_or(NOT_RUN)?;
+            Ok(read(Stored::String(StringBits::new(bytes))))
+        }
+        Kind::String => {
+            let reply = context.call_read(c"GET", &[key]).ok_or(NOT_RUN)?;
+            let bytes = reply.bytes().ok_or(NOT_RUN)?;
+            Ok(read(Stored::String(StringBits::new(bytes))))
+        }
+        Kind::Module | Kind::Other => Err(WRONG_TYPE),
+    }
+}
+
+/// Reads a key as the set-like commands do: a string that is a HyperLogLog is none.
+///
+/// # Errors
+/// The key holds another type, or a HyperLogLog.
+pub fn read_ids<R>(
+    context: &Context,
+    key: Arg<'_>,
+    read: impl FnOnce(Stored<'_>) -> R,
+) -> Result<R, Refusal> {
+    read_bits(context, key, |stored| match stored {
+        Stored::String(bits) if bits.has_hll_header() => Err(WRONG_TYPE),
+        stored => Ok(read(stored)),
+    })?
+}
+
+/// A snapshot of a key as a source of an operation; empty if it is missing.
+///
+/// # Errors
+/// The key holds another type.
+pub fn snapshot(context: &Context, key: Arg<'_>) -> Result<Bitmap, Refusal> {
+    read_bits(context, key, |stored| match stored {
+        Stored::Missing => Bitmap::new(),
+        Stored::Bitmap(bitmap) => bitmap.clone(),
+        Stored::String(bits) => bitmap_of(&bits),
+    })
+}
+
+/// A bitmap of the same ids and length. O(runs).
+pub fn bitmap_of(bits: &dyn BitRead) -> Bitmap {
+    let mut builder = Builder::new();
+    for run in bits.runs_in(0..=u64::MAX) {
+        builder.push_run(run);
+    }
+    builder.finish(bits.length_bytes())
+}
+
+/// Whether a modification changed which ids are set; a change of length is noticed anyway.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ids {
+    /// At least one id was set or cleared.
+    Changed,
+    /// None was.
+    Same,
+}
+
+impl From<bool> for Ids {
+    fn from(changed: bool) -> Self {
+        if changed {
+            Self::Changed
+        } else {
+            Self::Same
+        }
+    }
+}
+
+/// What became of a modification.
+enum Modified<R> {
+    /// It was done.
+    Done(R, Change),
+    /// The key holds a plain string and was left alone.
+    OnString,
+}
+
+/// Whether anything is to be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Some,
+    None,
+}
+
+/// Changes the bitmap at `key`, or an empty one that is stored if the change gives
+/// it a length, and tells of the change.
+///
+/// # Errors
+/// The key holds another type, a plain string included; `change` is not called then.
+pub fn modify<R>(
+    context: &mut Context,
+    key: Arg<'_>,
+    change: impl FnOnce(&mut Bitmap) -> (R, Ids),
+) -> Result<R, Refusal> {
+    let modified = change_in_place(&mut context.open_write(key), change)?;
+    match modified {
+        Modified::OnString => Err(WRONG_TYPE_STRING),
+        Modified::Done(result, changed) => {
+            if changed == Change::Some {
+                context.replicate_verbatim();
+                announce(context, key);
+            }
+            Ok(result)
+        }
+    }
+}
+
+fn change_in_place<R>(
+    opened: &mut WriteKey<'_>,
+    change: impl FnOnce(&mut Bitmap) -> (R, Ids),
+) -> Result<Modified<R>, Refusal> {
+    if let Some(bitmap) = opened.value_mut::<BitmapType>() {
+        let length_before = bitmap.length_bytes();
+        let (result, ids) = change(bitmap);
+        let same = ids == Ids::Same && bitmap.length_bytes() == length_before;
+        return Ok(Modified::Done(result, if same { Change::None } else { Change::Some }));
+    }
+    match opened.kind() {
+        Kind::Missing => {
+            let mut bitmap = Bitmap::new();
+            let (result, _) = change(&mut bitmap);
+            if bitmap.length_bytes() == 0 {
+                return Ok(Modified::Done(result, Change::None));
+            }
+            opened.replace::<BitmapType>(bitmap);
+            Ok(Modified::Done(result, Change::Some))
+        }
+        Kind::String => Ok(Modified::OnString),
+        Kind::Module | Kind::Other => Err(WRONG_TYPE),
+    }
+}
+
+/// How RB.IMPORT combines a bitmap with a payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Combination {
+    /// In either.
+    Or,
+    /// In both.
+    And,
+    /// In exactly one.
+    Xor,
+    /// In the key but not in the payload.
+    Diff,
+}
+
+impl Combination {
+    fn of(self, bitmap: &Bitmap, other: &Bitmap) -> Bitmap {
+        match self {
+            Self::Or => bitmap.or(other),
+            Self::And => bitmap.and(other),
+            Self::Xor => bitmap.xor(other),
+            Self::Diff => bitmap.diff(other),
+        }
+    }
+
+    /// Whether `after` has other ids than `before`, from which it was made with `other`.
+    fn changed(self, before: &Bitmap, other: &Bitmap, after: &Bitmap) -> bool {
+        match self {
+            Self::Xor => !other.is_empty(),
+            // The result is a superset or a subset.
+            Self::Or | Self::And | Self::Diff => before.cardinality() != after.cardinality(),
+        }
+    }
+}
+
+/// Combines the bitmap at `key`, or an empty one, with another; the cardinality
+/// afterwards. A missing key is created whatever the result.
+///
+/// # Errors
+/// The key holds another type, a plain string included.
+pub fn combine(
+    context: &mut Context,
+    key: Arg<'_>,
+    other: &Bitmap,
+    how: Combination,
+) -> Result<u128, Refusal> {
+    let mut opened = context.open_write(key);
+    let Some(bitmap) = opened.value_mut::<BitmapType>() else {
+        return match opened.kind() {
+            Kind::Missing => {
+                drop(opened);
+                let result = how.of(&Bitmap::new(), other);
+                let cardinality = result.cardinality();
+                replace(context, key, result);
+                Ok(cardinality)
+            }
+            Kind::String => Err(WRONG_TYPE_STRING),
+            Kind::Module | Kind::Other => Err(WRONG_TYPE),
+        };
+    };
+    let result = how.of(bitmap, other);
+    let cardinality = result.cardinality();
+    let changed = result.length_bytes() != bitmap.length_bytes() || how.changed(bitmap, other, &result);
+    let old = std::mem::replace(bitmap, result);
+    drop(opened);
+    drops::release(old);
+    if changed {
+        context.replicate_verbatim();
+        announce(context, key);
+    }
+    Ok(cardinality)
+}
+
+/// Stores a bitmap over whatever `key` holds; its expiry goes.
+pub fn replace(context: &mut Context, key: Arg<'_>, bitmap: Bitmap) {
+    let old = context.open_write(key).replace::<BitmapType>(bitmap);
+    if let Some(old) = old {
+        drops::release(old);
+    }
+    context.replicate_verbatim();
+    announce(context, key);
+}
+
+/// Deletes `key`, whatever it holds.
+pub fn delete(context: &mut Context, key: Arg<'_>) {
+    let mut opened = context.open_write(key);
+    if opened.kind() == Kind::Missing {
+        return;
+    }
+    opened.delete();
+    drop(opened);
+    context.replicate_verbatim();
+    context.signal_modified(key);
+    context.notify_deleted(key);
+}
+
+/// Tells watchers, client-side caches and subscribers that the command changed `key`.
+fn announce(context: &mut Context, key: Arg<'_>) {
+    context.signal_modified(key);
+    if let Some(event) = context.row().event {
+        context.notify_module_event(event, key);
+    }
+}
+
+/// One bit to write: the parsed call and the arguments it came in.
+pub struct BitWrite<'a> {
+    /// The key.
+    pub key: Arg<'a>,
+    /// The offset as it was sent.
+    pub offset_arg: Arg<'a>,
+    /// The bit as it was sent.
+    pub bit_arg: Arg<'a>,
+    /// The offset.
+    pub offset: u64,
+    /// The bit.
+    pub bit: bool,
+}
+
+impl BitWrite<'_> {
+    fn apply(&self, bitmap: &mut Bitmap) -> (bool, Ids) {
+        let changed = if self.bit { bitmap.insert(self.offset) } else { bitmap.remove(self.offset) };
+        bitmap.grow_length(self.offset / 8 + 1);
+        (self.bit != changed, Ids::from(changed))
+    }
+}
+
+/// What a bit was before it was written.
+pub enum OldBit {
+    /// Of a bitmap.
+    Known(bool),
+    /// Of a plain string: the reply of the native command, an error perhaps.
+    Native(CallReply),
+}
+
+/// Writes a bit as SETBIT does. On a plain string SETBIT itself runs, and propagates
+/// and notifies as itself.
+///
+/// # Errors
+/// The key holds another type.
+pub fn write_bit(context: &mut Context, write: &BitWrite<'_>) -> Result<OldBit, Refusal> {
+    let modified = change_in_place(&mut context.open_write(write.key), |bitmap| write.apply(bitmap))?;
+    match modified {
+        Modified::OnString => native_setbit(context, write),
+        Modified::Done(old, changed) => {
+            if changed == Change::Some {
+                context.replicate_verbatim();
+                announce(context, write.key);
+            }
+            Ok(OldBit::Known(old))
+        }
+    }
+}
+
+/// Writes bits of several keys, all or none. The old bits, in order.
+///
+/// # Errors
+/// A key holds another type, or an offset is past what a plain string may have;
+/// nothing is written then.
+pub fn write_bits(context: &mut Context, writes: &[BitWrite<'_>]) -> Result<Vec<OldBit>, Refusal> {
+    let mut strings = 0;
+    for write in writes {
+        strings += usize::from(check_write(context, write)? == Kind::String);
+    }
+    let mut old = Vec::with_capacity(writes.len());
+    let mut any_changed = false;
+    for write in writes {
+        let modified = change_in_place(&mut context.open_write(write.key), |bitmap| write.apply(bitmap))?;
+        let Modified::Done(bit, changed) = modified else {
+            old.push(native_setbit(context, write)?);
+            continue;
+        };
+        if changed == Change::Some {
+            any_changed = true;
+            announce(context, write.key);
+            if strings > 0 {
+                // Strings propagate as SETBIT, so the call as a whole must not.
+                context.replicate(c"RB.SETBIT", &[write.key, write.offset_arg, write.bit_arg]);
+            }
+        }
+        old.push(OldBit::Known(bit));
+    }
+    if any_changed && strings == 0 {
+        context.replicate_verbatim();
+    }
+    Ok(old)
+}
+
+/// What the key of `write` holds, if the bit may be written there.
+fn check_write(context: &Context, write: &BitWrite<'_>) -> Result<Kind, Refusal> {
+    let opened = context.open_read(write.key);
+    if opened.value::<BitmapType>().is_some() {
+        return Ok(Kind::Module);
+    }
+    match opened.kind() {
+        Kind::Missing => Ok(Kind::Missing),
+        Kind::String => check_string_offset(context, write).map(|()| Kind::String),
+        Kind::Module | Kind::Other => Err(WRONG_TYPE),
+    }
+}
+
+/// The native limits of an offset: strictly written, and within a string of
+/// `proto-max-bulk-len` unless the call must be obeyed.
+fn check_string_offset(context: &Context, write: &BitWrite<'_>) -> Result<(), Refusal> {
+    let digits = write.offset_arg.bytes();
+    let strict = digits == b"0" || !digits.starts_with(b"0");
+    let signed = i64::try_from(write.offset).is_ok();
+    if strict && signed && (context.must_obey() || write.offset / 8 < max_bulk_bytes(context)) {
+        return Ok(());
+    }
+    Err(Refusal::new("ERR bit offset is not an integer or out of range"))
+}
+
+fn native_setbit(context: &mut Context, write: &BitWrite<'_>) -> Result<OldBit, Refusal> {
+    let args = [write.key, write.offset_arg, write.bit_arg];
+    context.call_write(c"SETBIT", &args).map(OldBit::Native).ok_or(NOT_RUN)
+}
+
+/// The size of the largest bulk string that the server takes and gives.
+pub fn max_bulk_bytes(context: &Context) -> u64 {
+    const NAME: &CStr = c"proto-max-bulk-len";
+    const DEFAULT_BYTES: u64 = 512 * 1024 * 1024;
+    context.server_setting(NAME).and_then(|text| text.parse().ok()).unwrap_or(DEFAULT_BYTES)
+}
+
+/// What MEMORY USAGE says of a key, in bytes; 0 if the server does not say.
+pub fn memory_usage_bytes(context: &Context, key: Arg<'_>) -> u64 {
+    let reply = context.call_read_about(c"MEMORY", c"USAGE", key);
+    reply.and_then(|reply| reply.integer()).and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0)
+}
