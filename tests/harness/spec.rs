@@ -59,8 +59,7 @@ impl Row {
         }
     }
 
-    /// True if the row has a flag, in the words of COMMAND INFO: `write`,
-    /// `readonly`, `denyoom`, `fast`.
+    /// True if the row has a registration flag: `write`, `readonly`, `deny-oom`, `fast`.
     pub fn has_flag(&self, flag: &str) -> bool {
         let flags = self.json.get("flags").and_then(Value::as_array);
         flags.is_some_and(|flags| flags.iter().any(|found| found.as_str() == Some(flag)))
