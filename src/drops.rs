@@ -38,7 +38,9 @@ pub fn start() {
 /// Stops and joins the thread. It finishes the value at hand and forgets the rest,
 /// whose memory goes with the process.
 pub fn stop() {
-    let Some(worker) = WORKER.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+    let Some(worker) = WORKER.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+        return;
+    };
     STOPPING.store(true, Ordering::Relaxed);
     drop(worker.values);
     let _ended = worker.thread.join();
@@ -74,12 +76,17 @@ pub fn done() -> u64 {
 }
 
 fn on_main_thread() -> bool {
-    MAIN_THREAD.get().is_some_and(|main| *main == std::thread::current().id())
+    MAIN_THREAD
+        .get()
+        .is_some_and(|main| *main == std::thread::current().id())
 }
 
 fn spawn() -> Option<Worker> {
     let (values, received) = channel();
-    let thread = Builder::new().name("roarbits-drops".to_owned()).spawn(move || free_all(&received)).ok()?;
+    let thread = Builder::new()
+        .name("roarbits-drops".to_owned())
+        .spawn(move || free_all(&received))
+        .ok()?;
     Some(Worker { values, thread })
 }
 

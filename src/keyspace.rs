@@ -178,7 +178,10 @@ fn change_in_place<R>(
         let length_before = bitmap.length_bytes();
         let (result, ids) = change(bitmap);
         let same = ids == Ids::Same && bitmap.length_bytes() == length_before;
-        return Ok(Modified::Done(result, if same { Change::None } else { Change::Some }));
+        return Ok(Modified::Done(
+            result,
+            if same { Change::None } else { Change::Some },
+        ));
     }
     match opened.kind() {
         Kind::Missing => {
@@ -313,7 +316,11 @@ pub struct BitWrite<'a> {
 
 impl BitWrite<'_> {
     fn apply(&self, bitmap: &mut Bitmap) -> (bool, Ids) {
-        let changed = if self.bit { bitmap.insert(self.offset) } else { bitmap.remove(self.offset) };
+        let changed = if self.bit {
+            bitmap.insert(self.offset)
+        } else {
+            bitmap.remove(self.offset)
+        };
         bitmap.grow_length(self.offset / 8 + 1);
         (self.bit != changed, Ids::from(changed))
     }
@@ -407,18 +414,27 @@ fn check_string_offset(context: &Context, write: &BitWrite<'_>) -> Result<(), Re
 
 fn native_setbit(context: &mut Context, write: &BitWrite<'_>) -> Result<OldBit, Refusal> {
     let args = [write.key, write.offset_arg, write.bit_arg];
-    context.call_write(c"SETBIT", &args).map(OldBit::Native).ok_or(NOT_RUN)
+    context
+        .call_write(c"SETBIT", &args)
+        .map(OldBit::Native)
+        .ok_or(NOT_RUN)
 }
 
 /// The size of the largest bulk string that the server takes and gives.
 pub fn max_bulk_bytes(context: &Context) -> u64 {
     const NAME: &CStr = c"proto-max-bulk-len";
     const DEFAULT_BYTES: u64 = 512 * 1024 * 1024;
-    context.server_setting(NAME).and_then(|text| text.parse().ok()).unwrap_or(DEFAULT_BYTES)
+    context
+        .server_setting(NAME)
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(DEFAULT_BYTES)
 }
 
 /// What MEMORY USAGE says of a key, in bytes; 0 if the server does not say.
 pub fn memory_usage_bytes(context: &Context, key: Arg<'_>) -> u64 {
     let reply = context.call_read_about(c"MEMORY", c"USAGE", key);
-    reply.and_then(|reply| reply.integer()).and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0)
+    reply
+        .and_then(|reply| reply.integer())
+        .and_then(|bytes| u64::try_from(bytes).ok())
+        .unwrap_or(0)
 }

@@ -17,7 +17,11 @@ command!(Info, "RB.INFO", info);
 
 /// The handlers of the family.
 pub fn registrations() -> [Registration; 3] {
-    [Registration::of::<Export>(), Registration::of::<Import>(), Registration::of::<Info>()]
+    [
+        Registration::of::<Export>(),
+        Registration::of::<Import>(),
+        Registration::of::<Info>(),
+    ]
 }
 
 const EVERYTHING: RangeInclusive<u64> = 0..=u64::MAX;
@@ -32,14 +36,20 @@ fn format(arg: Arg<'_>) -> Option<Format> {
         ("STRING", Format::String),
         ("NATIVE", Format::Native),
     ];
-    formats.into_iter().find(|(word, _)| arg.is(word)).map(|(_, format)| format)
+    formats
+        .into_iter()
+        .find(|(word, _)| arg.is(word))
+        .map(|(_, format)| format)
 }
 
 fn export(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
     let (format, range) = parse_export(args)?;
     let context = &*context;
     let payload = keyspace::read_ids(context, required(args, 1)?, |stored| {
-        stored.bits().map(|_| export_stored(context, &stored, format, &range)).transpose()
+        stored
+            .bits()
+            .map(|_| export_stored(context, &stored, format, &range))
+            .transpose()
     })??;
     match payload {
         Some(payload) => context.reply_bulk(&payload),
@@ -79,7 +89,11 @@ fn export_stored(
     }
 }
 
-fn export_native(context: &Context, bitmap: &Bitmap, range: &RangeInclusive<u64>) -> Result<Vec<u8>, Refusal> {
+fn export_native(
+    context: &Context,
+    bitmap: &Bitmap,
+    range: &RangeInclusive<u64>,
+) -> Result<Vec<u8>, Refusal> {
     check_size(context, native::encoded_bytes(bitmap, range.clone()))?;
     Ok(native::encode(bitmap, range.clone()))
 }
@@ -94,11 +108,17 @@ fn export_bits(
     const NOT_AT_A_BYTE: Refusal = Refusal::new("ERR RANGE start must be a multiple of 8 with FORMAT STRING");
     match format {
         Format::String => {
-            check_size(context, string::encoded_bytes(bits, range.clone()).ok_or(NOT_AT_A_BYTE)?)?;
+            check_size(
+                context,
+                string::encoded_bytes(bits, range.clone()).ok_or(NOT_AT_A_BYTE)?,
+            )?;
             string::encode(bits, range.clone()).ok_or(NOT_AT_A_BYTE)
         }
         Format::Portable32 => {
-            check_size(context, portable32::encoded_bytes(bits, range.clone()).ok_or(BEYOND_32_BITS)?)?;
+            check_size(
+                context,
+                portable32::encoded_bytes(bits, range.clone()).ok_or(BEYOND_32_BITS)?,
+            )?;
             portable32::encode(bits, range.clone()).ok_or(BEYOND_32_BITS)
         }
         Format::Portable64 | Format::Native => {
@@ -112,7 +132,9 @@ fn check_size(context: &Context, bytes: u64) -> Result<(), Refusal> {
     if bytes <= SMALLEST_BULK_LIMIT_BYTES || bytes <= keyspace::max_bulk_bytes(context) {
         return Ok(());
     }
-    Err(Refusal::new("ERR export would be larger than proto-max-bulk-len, use RANGE or FORMAT NATIVE"))
+    Err(Refusal::new(
+        "ERR export would be larger than proto-max-bulk-len, use RANGE or FORMAT NATIVE",
+    ))
 }
 
 /// What RB.IMPORT does with the payload.
@@ -153,10 +175,17 @@ fn parse_import(args: Args<'_>) -> Result<(Option<Format>, Mode), Refusal> {
     while let Some(option) = options.next() {
         if option.is("FORMAT") {
             let name = options.value()?;
-            let named = if name.is("AUTO") { None } else { Some(format(name).ok_or(SYNTAX)?) };
+            let named = if name.is("AUTO") {
+                None
+            } else {
+                Some(format(name).ok_or(SYNTAX)?)
+            };
             once(&mut chosen, named)?;
         } else {
-            let (_, named) = modes.into_iter().find(|(word, _)| option.is(word)).ok_or(SYNTAX)?;
+            let (_, named) = modes
+                .into_iter()
+                .find(|(word, _)| option.is(word))
+                .ok_or(SYNTAX)?;
             once(&mut mode, named)?;
         }
     }
@@ -226,7 +255,10 @@ fn reply_head(context: &Context, kind: &str, bits: &dyn BitRead) {
     context.reply_bulk(kind.as_bytes());
     reply_fields(
         context,
-        &[("cardinality", bits.cardinality()), ("length", u128::from(bits.length_bytes()))],
+        &[
+            ("cardinality", bits.cardinality()),
+            ("length", u128::from(bits.length_bytes())),
+        ],
     );
 }
 

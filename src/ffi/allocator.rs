@@ -33,55 +33,73 @@ unsafe impl GlobalAlloc for ServerAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if layout.align() <= NATURAL_ALIGN_BYTES {
-            return match raw::RedisModule_Alloc {
-                Some(alloc) => alloc(layout.size()).cast(),
-                None => outside_a_server(),
-            };
+            return server_alloc(layout.size()).cast();
         }
-        over_align(layout, |bytes| match raw::RedisModule_Alloc {
-            Some(alloc) => alloc(bytes),
-            None => outside_a_server(),
-        })
+        over_align(layout, server_alloc)
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if layout.align() <= NATURAL_ALIGN_BYTES {
-            return match raw::RedisModule_Calloc {
-                Some(calloc) => calloc(1, layout.size()).cast(),
-                None => outside_a_server(),
-            };
+            return server_calloc(layout.size()).cast();
         }
-        over_align(layout, |bytes| match raw::RedisModule_Calloc {
-            Some(calloc) => calloc(1, bytes),
-            None => outside_a_server(),
-        })
+        over_align(layout, server_calloc)
     }
 
     #[inline]
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        let block = if layout.align() <= NATURAL_ALIGN_BYTES { ptr.cast() } else { true_start(ptr) };
-        match raw::RedisModule_Free {
-            Some(free) => free(block),
-            None => outside_a_server(),
+        // SAFETY: the caller allocated `ptr` here with the same layout.
+        unsafe {
+            let block = if layout.align() <= NATURAL_ALIGN_BYTES {
+                ptr.cast()
+            } else {
+                true_start(ptr)
+            };
+            match raw::RedisModule_Free {
+                Some(free) => free(block),
+                None => outside_a_server(),
+            }
         }
     }
 
     #[inline]
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        if layout.align() <= NATURAL_ALIGN_BYTES {
-            return match raw::RedisModule_Realloc {
-                Some(realloc) => realloc(ptr.cast(), new_size).cast(),
-                None => outside_a_server(),
-            };
+        // SAFETY: the caller allocated `ptr` here with the same layout, of which only the size is new.
+        unsafe {
+            if layout.align() <= NATURAL_ALIGN_BYTES {
+                return match raw::RedisModule_Realloc {
+                    Some(realloc) => realloc(ptr.cast(), new_size).cast(),
+                    None => outside_a_server(),
+                };
+            }
+            // Moving the block could change the distance to the aligned address.
+            let new = self.alloc(Layout::from_size_align_unchecked(new_size, layout.align()));
+            if !new.is_null() {
+                std::ptr::copy_nonoverlapping(ptr, new, layout.size().min(new_size));
+                self.dealloc(ptr, layout);
+            }
+            new
         }
-        // Moving the block could change the distance to the aligned address.
-        let new = self.alloc(Layout::from_size_align_unchecked(new_size, layout.align()));
-        if !new.is_null() {
-            std::ptr::copy_nonoverlapping(ptr, new, layout.size().min(new_size));
-            self.dealloc(ptr, layout);
-        }
-        new
+    }
+}
+
+#[inline]
+fn server_alloc(bytes: usize) -> *mut c_void {
+    // SAFETY: the static is written once, before anything allocates.
+    match unsafe { raw::RedisModule_Alloc } {
+        // SAFETY: any size will do.
+        Some(alloc) => unsafe { alloc(bytes) },
+        None => outside_a_server(),
+    }
+}
+
+#[inline]
+fn server_calloc(bytes: usize) -> *mut c_void {
+    // SAFETY: the static is written once, before anything allocates.
+    match unsafe { raw::RedisModule_Calloc } {
+        // SAFETY: any size will do.
+        Some(calloc) => unsafe { calloc(1, bytes) },
+        None => outside_a_server(),
     }
 }
 
@@ -109,7 +127,8 @@ fn over_align(layout: Layout, allocate: impl FnOnce(usize) -> *mut c_void) -> *m
 /// # Safety
 /// `aligned` was returned by `over_align`.
 unsafe fn true_start(aligned: *mut u8) -> *mut c_void {
-    aligned.cast::<*mut c_void>().sub(1).read()
+    // SAFETY: `over_align` wrote a pointer in the word before.
+    unsafe { aligned.cast::<*mut c_void>().sub(1).read() }
 }
 
 #[cold]

@@ -29,7 +29,13 @@ impl Context {
         let mut raws: Vec<_> = args.iter().map(|arg| arg.raw).collect();
         // SAFETY: preconditions 1 to 3; "v" takes an array of strings and its length.
         let raw = unsafe {
-            api!(RedisModule_Call)(self.raw, command.as_ptr(), format.as_ptr(), raws.as_mut_ptr(), raws.len())
+            api!(RedisModule_Call)(
+                self.raw,
+                command.as_ptr(),
+                format.as_ptr(),
+                raws.as_mut_ptr(),
+                raws.len(),
+            )
         };
         (!raw.is_null()).then_some(CallReply { raw })
     }
@@ -37,16 +43,24 @@ impl Context {
     /// Runs a native command whose arguments are a literal word and a key.
     pub fn call_read_about(&self, command: &CStr, word: &CStr, key: Arg<'_>) -> Option<CallReply> {
         // SAFETY: preconditions 1 to 3; the format takes a C string and a string object.
-        let raw =
-            unsafe { api!(RedisModule_Call)(self.raw, command.as_ptr(), c"cs".as_ptr(), word.as_ptr(), key.raw) };
+        let raw = unsafe {
+            api!(RedisModule_Call)(self.raw, command.as_ptr(), c"cs".as_ptr(), word.as_ptr(), key.raw)
+        };
         (!raw.is_null()).then_some(CallReply { raw })
     }
 
     /// The value of a server setting, as CONFIG GET tells it.
     pub fn server_setting(&self, name: &CStr) -> Option<String> {
         // SAFETY: preconditions 1 and 2; the format takes two C strings.
-        let raw =
-            unsafe { api!(RedisModule_Call)(self.raw, c"CONFIG".as_ptr(), c"cc".as_ptr(), c"GET".as_ptr(), name.as_ptr()) };
+        let raw = unsafe {
+            api!(RedisModule_Call)(
+                self.raw,
+                c"CONFIG".as_ptr(),
+                c"cc".as_ptr(),
+                c"GET".as_ptr(),
+                name.as_ptr(),
+            )
+        };
         let reply = (!raw.is_null()).then_some(CallReply { raw })?;
         // SAFETY: the reply is alive; an element out of bounds or of another type is null.
         let element = unsafe { api!(RedisModule_CallReplyArrayElement)(reply.raw, 1) };

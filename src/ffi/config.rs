@@ -19,7 +19,11 @@ pub struct NumericConfig {
 impl NumericConfig {
     /// A config of the closed `range` with its default.
     pub const fn new(name: &'static str, range: RangeInclusive<i64>, default: i64) -> Self {
-        Self { name, range, value: AtomicI64::new(default) }
+        Self {
+            name,
+            range,
+            value: AtomicI64::new(default),
+        }
     }
 
     /// The value in force.
@@ -53,16 +57,36 @@ impl NumericConfig {
 /// own configuration says of them; false if the server refuses.
 pub(super) fn register_all(ctx: *mut raw::RedisModuleCtx, configs: &[&'static NumericConfig]) -> bool {
     // SAFETY: the statics are written once, before any call.
-    let (register, load) = unsafe { (raw::RedisModule_RegisterNumericConfig, raw::RedisModule_LoadConfigs) };
-    let (Some(register), Some(load)) = (register, load) else { return true };
+    let (register, load) = unsafe {
+        (
+            raw::RedisModule_RegisterNumericConfig,
+            raw::RedisModule_LoadConfigs,
+        )
+    };
+    let (Some(register), Some(load)) = (register, load) else {
+        return true;
+    };
     let all_registered = configs.iter().all(|config| {
-        let Ok(name) = CString::new(config.name) else { return false };
+        let Ok(name) = CString::new(config.name) else {
+            return false;
+        };
         let place = std::ptr::from_ref(*config).cast_mut().cast::<c_void>();
         let (min, max) = (*config.range.start(), *config.range.end());
         let flags = raw::REDISMODULE_CONFIG_DEFAULT;
         // SAFETY: precondition 1, during OnLoad; the name is copied, the config is static.
         let answer = unsafe {
-            register(ctx, name.as_ptr(), config.get(), flags, min, max, Some(get_value), Some(set_value), None, place)
+            register(
+                ctx,
+                name.as_ptr(),
+                config.get(),
+                flags,
+                min,
+                max,
+                Some(get_value),
+                Some(set_value),
+                None,
+                place,
+            )
         };
         answer == raw::REDISMODULE_OK as c_int
     });
@@ -82,6 +106,8 @@ unsafe extern "C" fn set_value(
     _: *mut *mut raw::RedisModuleString,
 ) -> c_int {
     // SAFETY: the place registered above, a static config; the server has checked the range.
-    unsafe { &*place.cast::<NumericConfig>() }.value.store(value, Ordering::Relaxed);
+    unsafe { &*place.cast::<NumericConfig>() }
+        .value
+        .store(value, Ordering::Relaxed);
     raw::REDISMODULE_OK as c_int
 }

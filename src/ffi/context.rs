@@ -47,7 +47,13 @@ impl Context {
     pub fn open_read(&self, key: Arg<'_>) -> ReadKey<'_> {
         self.check_reported(key);
         // SAFETY: preconditions 1, 2 and 3; a missing key is a null pointer, which ReadKey takes.
-        unsafe { ReadKey::new(api!(RedisModule_OpenKey)(self.raw, key.raw, raw::REDISMODULE_READ as c_int)) }
+        unsafe {
+            ReadKey::new(api!(RedisModule_OpenKey)(
+                self.raw,
+                key.raw,
+                raw::REDISMODULE_READ as c_int,
+            ))
+        }
     }
 
     /// Opens a key for writing.
@@ -83,7 +89,13 @@ impl Context {
         let mut raws: Vec<_> = args.iter().map(|arg| arg.raw).collect();
         // SAFETY: preconditions 1 to 3; "v" takes an array of strings and its length.
         unsafe {
-            api!(RedisModule_Replicate)(self.raw, command.as_ptr(), c"v".as_ptr(), raws.as_mut_ptr(), raws.len());
+            api!(RedisModule_Replicate)(
+                self.raw,
+                command.as_ptr(),
+                c"v".as_ptr(),
+                raws.as_mut_ptr(),
+                raws.len(),
+            );
         }
     }
 
@@ -134,7 +146,9 @@ impl Context {
 
 /// Writes a line to the server's log; a null context is allowed.
 pub(super) fn log_line(ctx: *mut raw::RedisModuleCtx, level: &CStr, line: &str) {
-    let Ok(line) = CString::new(line.replace('\0', "\\0")) else { return };
+    let Ok(line) = CString::new(line.replace('\0', "\\0")) else {
+        return;
+    };
     // SAFETY: preconditions 1 and 2; the format takes one C string.
     unsafe { api!(RedisModule_Log)(ctx, level.as_ptr(), c"%s".as_ptr(), line.as_ptr()) };
 }

@@ -72,7 +72,9 @@ impl TypeHandle {
 
 /// Creates the type at the server; false if the server refuses it.
 pub(super) fn create<T: DataType>(ctx: *mut raw::RedisModuleCtx) -> bool {
-    let Ok(name) = CString::new(T::NAME) else { return false };
+    let Ok(name) = CString::new(T::NAME) else {
+        return false;
+    };
     let mut methods = methods::<T>();
     // SAFETY: preconditions 1 and 2, during OnLoad; the server copies name and methods.
     let handle = unsafe { api!(RedisModule_CreateDataType)(ctx, name.as_ptr(), T::ENCVER, &mut methods) };
@@ -112,13 +114,16 @@ fn methods<T: DataType>() -> raw::RedisModuleTypeMethods {
 /// # Safety
 /// Precondition 4 holds for `value`, and no exclusive reference to it lives.
 unsafe fn borrow<'v, T: DataType>(value: *const c_void) -> &'v T::Value {
-    &*value.cast::<T::Value>()
+    // SAFETY: as the caller promises.
+    unsafe { &*value.cast::<T::Value>() }
 }
 
 unsafe extern "C" fn rdb_load<T: DataType>(io: *mut raw::RedisModuleIO, encver: c_int) -> *mut c_void {
     // SAFETY: the server lends `io` for this call.
     let loaded = load::<T>(&mut unsafe { Loader::new(io) }, encver);
-    loaded.map_or(std::ptr::null_mut(), |value| Box::into_raw(Box::new(value)).cast())
+    loaded.map_or(std::ptr::null_mut(), |value| {
+        Box::into_raw(Box::new(value)).cast()
+    })
 }
 
 /// Loads a value; null and a line in the log if it is refused.
@@ -181,7 +186,10 @@ unsafe extern "C" fn free_effort<T: DataType>(_: *mut raw::RedisModuleString, va
     catch("free_effort", || T::free_effort(value)).unwrap_or(1)
 }
 
-unsafe extern "C" fn free_effort2<T: DataType>(_: *mut raw::RedisModuleKeyOptCtx, value: *const c_void) -> usize {
+unsafe extern "C" fn free_effort2<T: DataType>(
+    _: *mut raw::RedisModuleKeyOptCtx,
+    value: *const c_void,
+) -> usize {
     // SAFETY: as the first form.
     unsafe { free_effort::<T>(std::ptr::null_mut(), value) }
 }
@@ -197,7 +205,10 @@ unsafe extern "C" fn copy<T: DataType>(
     copy.map_or(std::ptr::null_mut(), |copy| Box::into_raw(Box::new(copy)).cast())
 }
 
-unsafe extern "C" fn copy2<T: DataType>(_: *mut raw::RedisModuleKeyOptCtx, value: *const c_void) -> *mut c_void {
+unsafe extern "C" fn copy2<T: DataType>(
+    _: *mut raw::RedisModuleKeyOptCtx,
+    value: *const c_void,
+) -> *mut c_void {
     // SAFETY: as the first form.
     unsafe { copy::<T>(std::ptr::null_mut(), std::ptr::null_mut(), value) }
 }

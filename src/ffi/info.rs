@@ -16,7 +16,9 @@ pub struct InfoSection(*mut raw::RedisModuleInfoCtx);
 impl InfoSection {
     /// Adds a text.
     pub fn text(&self, field: &str, value: &str) {
-        let (Ok(field), Ok(value)) = (CString::new(field), CString::new(value)) else { return };
+        let (Ok(field), Ok(value)) = (CString::new(field), CString::new(value)) else {
+            return;
+        };
         // SAFETY: precondition 2; the section is lent by the server; it copies both.
         unsafe { api!(RedisModule_InfoAddFieldCString)(self.0, field.as_ptr(), value.as_ptr()) };
     }

@@ -41,7 +41,10 @@ impl ReadKey<'_> {
     /// # Safety
     /// `raw` was just opened for reading, or is null, and nobody else closes it.
     pub(super) unsafe fn new(raw: *mut raw::RedisModuleKey) -> Self {
-        Self { raw, context: PhantomData }
+        Self {
+            raw,
+            context: PhantomData,
+        }
     }
 
     /// What it holds.
@@ -88,7 +91,10 @@ impl WriteKey<'_> {
     /// # Safety
     /// `raw` was just opened for writing and nobody else closes it.
     pub(super) unsafe fn new(raw: *mut raw::RedisModuleKey) -> Self {
-        Self { raw, context: PhantomData }
+        Self {
+            raw,
+            context: PhantomData,
+        }
     }
 
     /// What it holds.
@@ -122,7 +128,11 @@ impl WriteKey<'_> {
     }
 
     /// Setting a value would free the old one here and now; swapping hands it back.
-    fn swap_value(&mut self, handle: &TypeHandle, new: *mut std::ffi::c_void) -> Option<*mut std::ffi::c_void> {
+    fn swap_value(
+        &mut self,
+        handle: &TypeHandle,
+        new: *mut std::ffi::c_void,
+    ) -> Option<*mut std::ffi::c_void> {
         let mut old = std::ptr::null_mut();
         // SAFETY: preconditions 2 and 4; the key is open for writing and holds this type.
         unsafe { api!(RedisModule_ModuleTypeReplaceValue)(self.raw, handle.get(), new, &mut old) };

@@ -11,7 +11,8 @@ use roarbits_spec::{Access, Arg, ArgKind, BeginSearch, Command, FindKeys, Flag, 
 use super::context::log_line;
 use super::trampoline::{call, Handler};
 
-type Function = unsafe extern "C" fn(*mut raw::RedisModuleCtx, *mut *mut raw::RedisModuleString, c_int) -> c_int;
+type Function =
+    unsafe extern "C" fn(*mut raw::RedisModuleCtx, *mut *mut raw::RedisModuleString, c_int) -> c_int;
 
 /// A handler and its row, ready to be made known to the server.
 pub struct Registration {
@@ -24,7 +25,11 @@ pub struct Registration {
 impl Registration {
     /// The registration of the handler `H`.
     pub fn of<H: Handler>() -> Self {
-        Self { name: H::NAME, slot: H::row(), function: call::<H> }
+        Self {
+            name: H::NAME,
+            slot: H::row(),
+            function: call::<H>,
+        }
     }
 }
 
@@ -37,18 +42,29 @@ pub(super) fn register_all(
     rows: &[&'static Command],
     handlers: &[Registration],
 ) -> Result<(), String> {
-    if let Some(extra) = handlers.iter().find(|handler| !rows.iter().any(|row| row.name == handler.name)) {
+    if let Some(extra) = handlers
+        .iter()
+        .find(|handler| !rows.iter().any(|row| row.name == handler.name))
+    {
         return Err(format!("{} has no row", extra.name));
     }
     add_acl_category(ctx);
     for row in rows {
         let handler = handlers.iter().find(|handler| handler.name == row.name);
-        register(ctx, row, handler.ok_or_else(|| format!("{} has no handler", row.name))?)?;
+        register(
+            ctx,
+            row,
+            handler.ok_or_else(|| format!("{} has no handler", row.name))?,
+        )?;
     }
     Ok(())
 }
 
-fn register(ctx: *mut raw::RedisModuleCtx, row: &'static Command, handler: &Registration) -> Result<(), String> {
+fn register(
+    ctx: *mut raw::RedisModuleCtx,
+    row: &'static Command,
+    handler: &Registration,
+) -> Result<(), String> {
     handler.slot.get_or_init(|| row);
     let mut texts = Texts::default();
     let name = texts.keep(&row.name.to_ascii_lowercase());
@@ -58,17 +74,23 @@ fn register(ctx: *mut raw::RedisModuleCtx, row: &'static Command, handler: &Regi
         Keys::Parsed => (0, 0, 0),
     };
     // SAFETY: preconditions 1 and 2, during OnLoad; the server copies the texts.
-    let created =
-        unsafe { api!(RedisModule_CreateCommand)(ctx, name, Some(handler.function), flags, first, last, step) };
+    let created = unsafe {
+        api!(RedisModule_CreateCommand)(ctx, name, Some(handler.function), flags, first, last, step)
+    };
     if created != raw::REDISMODULE_OK as c_int {
         return Err(format!("the server refuses the command {}", row.name));
     }
     // SAFETY: the static is written once, before any call.
-    let Some(get_command) = (unsafe { raw::RedisModule_GetCommand }) else { return Ok(()) };
+    let Some(get_command) = (unsafe { raw::RedisModule_GetCommand }) else {
+        return Ok(());
+    };
     // SAFETY: precondition 1; the name is a C string.
     let command = unsafe { get_command(ctx, name) };
     if command.is_null() {
-        return Err(format!("the server does not know the command {} it was given", row.name));
+        return Err(format!(
+            "the server does not know the command {} it was given",
+            row.name
+        ));
     }
     describe(command, row)?;
     set_acl_categories(ctx, command, row);
@@ -96,12 +118,18 @@ fn add_acl_category(ctx: *mut raw::RedisModuleCtx) {
 }
 
 fn set_acl_categories(ctx: *mut raw::RedisModuleCtx, command: *mut raw::RedisModuleCommand, row: &Command) {
-    let Ok(categories) = CString::new(row.acl_categories().join(" ")) else { return };
+    let Ok(categories) = CString::new(row.acl_categories().join(" ")) else {
+        return;
+    };
     // SAFETY: the static is written once; the command was just created, during OnLoad.
     unsafe {
         if let Some(set) = raw::RedisModule_SetCommandACLCategories {
             if set(command, categories.as_ptr()) != raw::REDISMODULE_OK as c_int {
-                log_line(ctx, c"warning", &format!("the server refuses the ACL categories of {}", row.name));
+                log_line(
+                    ctx,
+                    c"warning",
+                    &format!("the server refuses the ACL categories of {}", row.name),
+                );
             }
         }
     }
@@ -110,7 +138,9 @@ fn set_acl_categories(ctx: *mut raw::RedisModuleCtx, command: *mut raw::RedisMod
 /// Gives COMMAND INFO and COMMAND DOCS what the row says, where the server asks for it.
 fn describe(command: *mut raw::RedisModuleCommand, row: &Command) -> Result<(), String> {
     // SAFETY: the static is written once, before any call.
-    let Some(set_info) = (unsafe { raw::RedisModule_SetCommandInfo }) else { return Ok(()) };
+    let Some(set_info) = (unsafe { raw::RedisModule_SetCommandInfo }) else {
+        return Ok(());
+    };
     let version = raw::RedisModuleCommandInfoVersion {
         version: 1,
         sizeof_historyentry: size_of::<raw::RedisModuleCommandHistoryEntry>(),
@@ -126,8 +156,16 @@ fn describe(command: *mut raw::RedisModuleCommand, row: &Command) -> Result<(), 
         summary: texts.keep(row.summary),
         complexity: texts.keep(row.complexity),
         since: texts.keep(row.since),
-        history: if row.history.is_empty() { std::ptr::null_mut() } else { history.as_mut_ptr() },
-        tips: if row.tips.is_empty() { std::ptr::null() } else { texts.keep(&row.tips.join(" ")) },
+        history: if row.history.is_empty() {
+            std::ptr::null_mut()
+        } else {
+            history.as_mut_ptr()
+        },
+        tips: if row.tips.is_empty() {
+            std::ptr::null()
+        } else {
+            texts.keep(&row.tips.join(" "))
+        },
         arity: row.arity,
         key_specs: key_specs.as_mut_ptr(),
         args: trees.plant(&mut texts, row.args),
@@ -236,7 +274,10 @@ fn history(texts: &mut Texts, entries: &[(&str, &str)]) -> Vec<raw::RedisModuleC
             changes: texts.keep(changes),
         })
         .collect();
-    out.push(raw::RedisModuleCommandHistoryEntry { since: std::ptr::null(), changes: std::ptr::null() });
+    out.push(raw::RedisModuleCommandHistoryEntry {
+        since: std::ptr::null(),
+        changes: std::ptr::null(),
+    });
     out
 }
 
@@ -259,14 +300,18 @@ fn key_spec(texts: &mut Texts, spec: &KeySpec) -> raw::RedisModuleCommandKeySpec
         BeginSearch::Keyword(keyword, startfrom) => {
             out.begin_search_type = raw::RedisModuleKeySpecBeginSearchType_REDISMODULE_KSPEC_BS_KEYWORD;
             let keyword = texts.keep(keyword);
-            out.bs.keyword = raw::RedisModuleCommandKeySpec__bindgen_ty_1__bindgen_ty_2 { keyword, startfrom };
+            out.bs.keyword =
+                raw::RedisModuleCommandKeySpec__bindgen_ty_1__bindgen_ty_2 { keyword, startfrom };
         }
     }
     match spec.find {
         FindKeys::Range { last, step, limit } => {
             out.find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_RANGE;
-            out.fk.range =
-                raw::RedisModuleCommandKeySpec__bindgen_ty_2__bindgen_ty_1 { lastkey: last, keystep: step, limit };
+            out.fk.range = raw::RedisModuleCommandKeySpec__bindgen_ty_2__bindgen_ty_1 {
+                lastkey: last,
+                keystep: step,
+                limit,
+            };
         }
         FindKeys::Numkeys { numkeys, first, step } => {
             out.find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_KEYNUM;

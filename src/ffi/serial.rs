@@ -55,7 +55,9 @@ impl Loader {
     }
 
     pub(super) fn log_error(&self, line: &str) {
-        let Ok(line) = CString::new(line.replace('\0', "\\0")) else { return };
+        let Ok(line) = CString::new(line.replace('\0', "\\0")) else {
+            return;
+        };
         // SAFETY: precondition 2; `io` is alive; the format takes one C string.
         unsafe { api!(RedisModule_LogIOError)(self.0, c"warning".as_ptr(), c"%s".as_ptr(), line.as_ptr()) };
     }
