@@ -60,6 +60,8 @@ impl Builder {
             ("save".to_string(), "\"\"".to_string()),
             ("appendonly".to_string(), "no".to_string()),
             ("daemonize".to_string(), "no".to_string()),
+            // It only slows the report of a crash down.
+            ("crash-memcheck-enabled".to_string(), "no".to_string()),
         ];
         if !Flavor::current().is_before_7() {
             config.push(("enable-debug-command".to_string(), "yes".to_string()));
@@ -147,6 +149,7 @@ impl Builder {
             port: 0,
             child: None,
             generation: 0,
+            crash_expected: false,
             binary: places::server_binary(),
         };
         for _ in 0..PORT_TRIES {
@@ -168,6 +171,7 @@ pub struct Server {
     child: Option<Child>,
     /// How often it was launched; each launch has a log of its own.
     generation: u32,
+    crash_expected: bool,
     binary: PathBuf,
 }
 
@@ -311,8 +315,14 @@ impl Server {
         self.kill();
     }
 
-    /// Waits for an end that the test expects, and says how it ended. Nothing
-    /// is checked after it.
+    /// Says that a crash (or a panic that the module catches and reports) is
+    /// what the test wants: until the next launch the log is not held against it.
+    pub fn expect_crash(&mut self) {
+        self.crash_expected = true;
+    }
+
+    /// Waits for an end that the test expects, and says how it ended. A crash
+    /// still fails the test, unless [`Server::expect_crash`] was called.
     ///
     /// # Panics
     /// If it goes on running for `limit`.
@@ -371,18 +381,24 @@ impl Server {
         CRASH_MARKS.into_iter().find(|mark| log.contains(mark))
     }
 
-    /// The end of the log, headed by where it is from.
+    /// What a person needs of the log: its end, or where a crash is reported,
+    /// headed by where it is from.
     pub fn log_tail(&self) -> String {
-        let log = self.log();
-        let mut start = log.len().saturating_sub(SHOWN_LOG_BYTES);
-        while !log.is_char_boundary(start) {
-            start += 1;
-        }
+        // Logs are ASCII but for keys that a report quotes: bytes do for cutting.
+        let log = self.log().into_bytes();
+        let crash = CRASH_MARKS
+            .into_iter()
+            .filter_map(|mark| find(&log, mark.as_bytes()))
+            .min();
+        let start = match crash {
+            Some(at) => at.saturating_sub(SHOWN_LOG_BYTES / 4),
+            None => log.len().saturating_sub(SHOWN_LOG_BYTES),
+        };
+        let shown = String::from_utf8_lossy(&log[start..log.len().min(start + SHOWN_LOG_BYTES)]).into_owned();
         format!(
-            "--- log of {} on port {} ---\n{}--- end of log ---",
+            "--- log of {} on port {} ---\n{shown}\n--- end of log ---",
             self.flavor(),
-            self.port,
-            &log[start..]
+            self.port
         )
     }
 
@@ -397,6 +413,9 @@ impl Server {
                 Err(error) => return Some(format!("cannot ask for the server's state: {error}")),
             }
         }
+        if self.crash_expected {
+            return None;
+        }
         self.crashed().map(|mark| format!("the log says `{mark}`"))
     }
 
@@ -410,6 +429,7 @@ impl Server {
 
     fn launch(&mut self) -> Result<(), String> {
         self.generation += 1;
+        self.crash_expected = false;
         let config = self
             .write_config()
             .map_err(|error| format!("cannot write the config: {error}"))?;
@@ -502,6 +522,10 @@ impl Server {
             _ => Ok(false),
         }
     }
+}
+
+fn find(text: &[u8], mark: &[u8]) -> Option<usize> {
+    text.windows(mark.len()).position(|window| window == mark)
 }
 
 impl Drop for Server {

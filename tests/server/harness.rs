@@ -96,6 +96,7 @@ fn a_forged_payload_is_accepted_only_with_its_checksum() {
 fn a_server_that_crashed_is_noticed() {
     let mut server = Server::plain().start();
     assert_eq!(server.crashed(), None);
+    server.expect_crash();
     assert!(server.client().cmd_or_gone(&["DEBUG", "SEGFAULT"]).is_none());
     let status = server.wait_for_end(Duration::from_secs(20));
     assert!(!status.success());
