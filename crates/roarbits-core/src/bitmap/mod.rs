@@ -1,14 +1,45 @@
-//! The adaptive bitmap (PLACEHOLDER STORE: an interval map with the final public
-//! API, so that the rest can be built and tested; the real tree replaces it).
+//! The adaptive bitmap: a set of 64-bit ids whose cost follows what is stored,
+//! never how large an id or how wide a span is.
+//!
+//! ```text
+//! Bitmap -> Child: nothing, one leaf, or a node over leaves       tree.rs
+//!           Leaf: bit-packed ids, bit-packed runs or plain bits   leaf.rs, edit.rs, packing.rs, bits.rs
+//! ```
+//!
+//! `clone` shares the whole tree; a write then copies the path it changes.
+//! `build` makes trees from ascending input, `algebra` combines two, `walk`
+//! reads in order, `validate` checks every invariant.
 
+mod algebra;
+mod bits;
+mod build;
+mod edit;
+mod leaf;
+mod packing;
 mod read;
+mod record;
+mod shape;
+mod stats;
 mod string_bits;
+mod tree;
+mod validate;
+mod walk;
 
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
+pub use build::Builder;
 pub use read::BitRead;
+pub use stats::{ByForm, Stats};
 pub use string_bits::StringBits;
+pub use walk::Runs;
+
+pub(crate) use bits::CHUNK_WORDS;
+pub(crate) use leaf::Leaf;
+pub(crate) use shape::{chunk_end, chunk_start};
+
+use algebra::Op;
+use tree::{Child, Effect, Node};
 
 /// A maximal stretch of members, `start <= end`, both inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,29 +50,23 @@ pub struct Run {
     pub end: u64,
 }
 
-/// What a bitmap is made of, for introspection.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Leaves of bit-packed ids.
-    pub packed_leaves: u64,
-    /// Leaves of bit-packed runs.
-    pub run_leaves: u64,
-    /// Leaves of 2^16 plain bits.
-    pub bits_leaves: u64,
-    /// 2^16 chunks that hold at least one member (estimated from leaves).
-    pub containers: u128,
-    /// Bytes of everything reachable, shared or not.
-    pub memory_bytes: u64,
-    /// Bytes also reachable from another bitmap or snapshot.
-    pub shared_bytes: u64,
+impl Run {
+    /// The number of members, 1 to 2^64.
+    pub fn cardinality(self) -> u128 {
+        u128::from(self.end - self.start) + 1
+    }
 }
 
-/// A set of 64-bit ids with a logical length. `clone` is a snapshot: O(1).
+/// A set of 64-bit ids with a logical length in bytes, which covers the largest
+/// id and only grows. `clone` is a snapshot: O(1), sharing everything.
 #[derive(Debug, Clone, Default)]
 pub struct Bitmap {
-    runs: BTreeMap<u64, u64>,
+    root: Option<Child>,
     length_bytes: u64,
 }
+
+/// Ids a call may bring for each present one before they are merged in bulk, not one by one.
+const BULK_RATIO: u128 = 8;
 
 impl Bitmap {
     /// An empty bitmap of length 0.
@@ -49,97 +74,130 @@ impl Bitmap {
         Self::default()
     }
 
-    /// Grows the logical length to at least `bytes`; true if it grew.
+    /// Grows the logical length to at least `bytes` (at most 2^61); true if it grew.
     pub fn grow_length(&mut self, bytes: u64) -> bool {
-        let grew = bytes > self.length_bytes;
+        let grows = bytes > self.length_bytes;
         self.length_bytes = self.length_bytes.max(bytes);
-        grew
+        grows
     }
 
     /// True if no id is set.
     pub fn is_empty(&self) -> bool {
-        self.runs.is_empty()
+        self.root.is_none()
     }
 
-    /// Sets `id` and grows the length to cover it; true if it was absent.
+    /// Sets `id` and grows the length to cover it; true if it was absent. O(log n).
     pub fn insert(&mut self, id: u64) -> bool {
-        self.insert_range(id..=id) > 0
+        self.grow_length(id / 8 + 1);
+        let Some(root) = &mut self.root else {
+            self.root = Some(Child::leaf(Leaf::single(id)));
+            return true;
+        };
+        if root.contains(id) {
+            return false;
+        }
+        if let Effect::Split(parts) = root.insert(id) {
+            self.grow_root(parts);
+        }
+        true
     }
 
-    /// Clears `id`; true if it was present. The length stays.
+    /// Clears `id`; true if it was present. The length stays. O(log n).
     pub fn remove(&mut self, id: u64) -> bool {
-        self.remove_range(id..=id) > 0
+        let Some(root) = self.root.as_mut().filter(|root| root.contains(id)) else {
+            return false;
+        };
+        match root.remove(id) {
+            Effect::Settled => self.shrink_root(),
+            Effect::Split(parts) => self.grow_root(parts),
+            Effect::Emptied => self.root = None,
+        }
+        true
     }
 
-    /// Sets every id of the closed range and grows the length; the number newly set. A reversed range is empty.
+    /// Sets every id of the closed range and grows the length; the number newly
+    /// set. A reversed range is empty. O(log n), whatever the span.
     pub fn insert_range(&mut self, range: RangeInclusive<u64>) -> u128 {
         if range.is_empty() {
             return 0;
         }
-        let before = self.cardinality();
         let (start, end) = range.into_inner();
-        self.clear(start, end);
-        self.runs.insert(start, end);
-        self.coalesce();
-        self.cover();
-        self.cardinality() - before
-    }
-
-    /// Clears every id of the closed range; the number cleared. The length stays.
-    pub fn remove_range(&mut self, range: RangeInclusive<u64>) -> u128 {
-        if range.is_empty() {
-            return 0;
+        self.grow_length(end / 8 + 1);
+        let absent = Run { start, end }.cardinality() - self.count_range(start..=end);
+        if absent > 0 {
+            self.replace_range(start, end, |out, _| out.push_run(Run { start, end }));
         }
-        let before = self.cardinality();
-        self.clear(*range.start(), *range.end());
-        before - self.cardinality()
+        absent
     }
 
-    /// Flips every id of the closed range; the length grows to cover the largest id set.
+    /// Clears every id of the closed range; the number cleared. The length stays. O(log n), whatever the span.
+    pub fn remove_range(&mut self, range: RangeInclusive<u64>) -> u128 {
+        let present = self.count_range(range.clone());
+        if present > 0 {
+            self.replace_range(*range.start(), *range.end(), |_, _| ());
+        }
+        present
+    }
+
+    /// Flips every id of the closed range; the length grows to cover the largest id set. O(runs in the range).
     pub fn flip_range(&mut self, range: RangeInclusive<u64>) {
         if range.is_empty() {
             return;
         }
         let (start, end) = range.into_inner();
-        let inside: Vec<Run> = self.runs_in(start..=end).collect();
-        self.insert_range(start..=end);
-        for r in inside {
-            self.clear(r.start, r.end);
-        }
+        self.replace_range(start, end, |out, root| {
+            build::push_complement(out, Runs::new(root, start..=end), start, end);
+        });
         self.cover();
     }
 
     /// Sets many ids, in any order, and grows the length; the number newly set.
     pub fn insert_many(&mut self, ids: &[u64]) -> u64 {
-        ids.iter().filter(|id| self.insert(**id)).count() as u64
+        if !self.is_bulk(ids) {
+            return ids.iter().filter(|id| self.insert(**id)).count() as u64;
+        }
+        let before = self.cardinality();
+        *self = self.or(&ids.iter().copied().collect());
+        (self.cardinality() - before) as u64
     }
 
     /// Clears many ids, in any order; the number cleared.
     pub fn remove_many(&mut self, ids: &[u64]) -> u64 {
-        ids.iter().filter(|id| self.remove(**id)).count() as u64
+        if !self.is_bulk(ids) {
+            return ids.iter().filter(|id| self.remove(**id)).count() as u64;
+        }
+        let before = self.cardinality();
+        let length_bytes = self.length_bytes;
+        *self = self.diff(&ids.iter().copied().collect());
+        self.length_bytes = length_bytes;
+        (before - self.cardinality()) as u64
+    }
+
+    fn is_bulk(&self, ids: &[u64]) -> bool {
+        ids.len() > 16 && ids.len() as u128 * BULK_RATIO > self.cardinality()
     }
 
     /// Members of both; the longer length.
     pub fn and(&self, other: &Self) -> Self {
-        self.combine(other, |a, b| a && b)
+        self.combine(Op::And, other)
     }
 
     /// Members of either; the longer length.
     pub fn or(&self, other: &Self) -> Self {
-        self.combine(other, |a, b| a || b)
+        self.combine(Op::Or, other)
     }
 
     /// Members of exactly one; the longer length.
     pub fn xor(&self, other: &Self) -> Self {
-        self.combine(other, |a, b| a != b)
+        self.combine(Op::Xor, other)
     }
 
     /// Members of `self` but not of `other`; the longer length.
     pub fn diff(&self, other: &Self) -> Self {
-        self.combine(other, |a, b| a && !b)
+        self.combine(Op::Diff, other)
     }
 
-    /// The complement within the logical length, as BITOP NOT.
+    /// The complement within the logical length, as BITOP NOT. O(runs).
     pub fn not(&self) -> Self {
         let mut out = self.clone();
         if let Some(last) = self.last_addressable() {
@@ -148,28 +206,40 @@ impl Bitmap {
         out
     }
 
-    /// The largest id that the logical length covers; null at length 0.
+    /// The largest id that the logical length covers; `None` at length 0.
     pub fn last_addressable(&self) -> Option<u64> {
-        self.length_bytes.checked_sub(1).map(|b| b * 8 + 7)
+        self.length_bytes.checked_sub(1).map(|bytes| bytes * 8 + 7)
     }
 
-    /// The members in the closed range, sharing storage; the length stays.
+    /// The members in the closed range, sharing storage; the length stays. O(log n).
     pub fn slice(&self, range: RangeInclusive<u64>) -> Self {
-        let mut out = Self { runs: BTreeMap::new(), length_bytes: self.length_bytes };
-        for r in self.runs_in(range) {
-            out.runs.insert(r.start, r.end);
+        let mut out = Builder::new();
+        if let Some(root) = self.root.as_ref().filter(|_| !range.is_empty()) {
+            out.push_slice(root, *range.start(), *range.end());
         }
-        out
+        Self {
+            length_bytes: self.length_bytes,
+            ..out.finish(0)
+        }
     }
 
     /// What the bitmap is made of. O(leaves).
     pub fn stats(&self) -> Stats {
-        Stats { run_leaves: self.runs.len() as u64, memory_bytes: 64, ..Stats::default() }
+        Stats::of(self.root.as_ref())
     }
 
     /// Roughly how many allocations dropping this value frees. O(1).
     pub fn free_effort(&self) -> u64 {
-        self.runs.len() as u64
+        match &self.root {
+            None => 1,
+            Some(Child::Leaf(_)) => 2,
+            Some(Child::Node(node)) => {
+                let below = (tree::FANOUT as u64 / 2).saturating_pow(u32::from(node.height) - 1);
+                (node.children.len() as u64)
+                    .saturating_mul(below)
+                    .saturating_mul(2)
+            }
+        }
     }
 
     /// Checks every invariant of the structure. O(n).
@@ -177,67 +247,79 @@ impl Bitmap {
     /// # Errors
     /// The first invariant that does not hold, in words.
     pub fn validate(&self) -> Result<(), String> {
+        let Some(root) = &self.root else {
+            return Ok(());
+        };
+        validate::child(root, 0, u64::MAX)?;
+        if root.max() / 8 >= self.length_bytes {
+            return Err(format!(
+                "length {} does not cover {}",
+                self.length_bytes,
+                root.max()
+            ));
+        }
         Ok(())
     }
 
-    fn clear(&mut self, start: u64, end: u64) {
-        let hit: Vec<(u64, u64)> =
-            self.runs.range(..=end).rev().take_while(|(_, e)| **e >= start).map(|(s, e)| (*s, *e)).collect();
-        for (s, e) in hit {
-            self.runs.remove(&s);
-            if s < start {
-                self.runs.insert(s, start - 1);
-            }
-            if e > end {
-                self.runs.insert(end + 1, e);
-            }
-        }
+    /// Every leaf, ascending.
+    pub(crate) fn leaves(&self) -> walk::Leaves<'_> {
+        walk::Leaves::from(self.root.as_ref(), 0)
     }
 
-    fn coalesce(&mut self) {
-        let mut out: BTreeMap<u64, u64> = BTreeMap::new();
-        let mut last: Option<Run> = None;
-        for (&s, &e) in &self.runs {
-            match &mut last {
-                Some(r) if r.end.checked_add(1) == Some(s) => r.end = e,
-                _ => {
-                    if let Some(r) = last {
-                        out.insert(r.start, r.end);
-                    }
-                    last = Some(Run { start: s, end: e });
-                }
-            }
+    fn grow_root(&mut self, parts: Vec<(u64, Child)>) {
+        let Some(left) = self.root.take() else {
+            return;
+        };
+        let mut node = Node::empty(left.height() + 1, parts.len() + 1);
+        let key = chunk_start(left.min());
+        for (key, child) in std::iter::once((key, left)).chain(parts) {
+            node.push(key, tree::Count::of(child.cardinality()), child);
         }
-        if let Some(r) = last {
-            out.insert(r.start, r.end);
+        self.root = Some(Child::Node(Arc::new(node)));
+    }
+
+    fn shrink_root(&mut self) {
+        while let Some(Child::Node(node)) = &self.root {
+            let [only] = &node.children[..] else {
+                return;
+            };
+            let only = only.clone();
+            self.root = Some(only);
         }
-        self.runs = out;
     }
 
     fn cover(&mut self) {
-        if let Some(m) = self.max() {
-            self.grow_length(m / 8 + 1);
+        if let Some(max) = self.max() {
+            self.grow_length(max / 8 + 1);
         }
     }
 
-    fn combine(&self, other: &Self, keep: impl Fn(bool, bool) -> bool) -> Self {
-        let mut cuts: Vec<u64> = vec![0];
-        for (s, e) in self.runs.iter().chain(&other.runs) {
-            cuts.push(*s);
-            if let Some(n) = e.checked_add(1) {
-                cuts.push(n);
-            }
+    /// Puts what `fill` appends in the place of the ids from `start` to `end`.
+    fn replace_range(&mut self, start: u64, end: u64, fill: impl FnOnce(&mut Builder, Option<&Child>)) {
+        let root = self.root.as_ref();
+        let mut out = Builder::new();
+        if let (Some(root), Some(last)) = (root, start.checked_sub(1)) {
+            out.push_slice(root, 0, last);
         }
-        cuts.sort_unstable();
-        cuts.dedup();
-        let mut out = Self { runs: BTreeMap::new(), length_bytes: self.length_bytes.max(other.length_bytes) };
-        for (i, &s) in cuts.iter().enumerate() {
-            if keep(self.contains(s), other.contains(s)) {
-                out.runs.insert(s, cuts.get(i + 1).map_or(u64::MAX, |n| n - 1));
-            }
+        fill(&mut out, root);
+        if let (Some(root), Some(first)) = (root, end.checked_add(1)) {
+            out.push_slice(root, first, u64::MAX);
         }
-        out.coalesce();
-        out
+        self.root = out.finish(0).root;
+    }
+
+    fn combine(&self, op: Op, other: &Self) -> Self {
+        let mut out = Builder::new();
+        match (&self.root, &other.root) {
+            (Some(left), Some(right)) => algebra::combine(op, left, right, &mut out),
+            (Some(left), None) if op.keeps_left() => out.push_slice(left, 0, u64::MAX),
+            (None, Some(right)) if op.keeps_right() => out.push_slice(right, 0, u64::MAX),
+            _ => (),
+        }
+        Self {
+            root: out.finish(0).root,
+            length_bytes: self.length_bytes.max(other.length_bytes),
+        }
     }
 }
 
@@ -245,83 +327,46 @@ impl BitRead for Bitmap {
     fn length_bytes(&self) -> u64 {
         self.length_bytes
     }
+
     fn cardinality(&self) -> u128 {
-        self.runs.iter().map(|(s, e)| u128::from(e - s) + 1).sum()
+        self.root.as_ref().map_or(0, Child::cardinality)
     }
+
     fn contains(&self, id: u64) -> bool {
-        self.runs.range(..=id).next_back().is_some_and(|(_, e)| *e >= id)
+        self.root.as_ref().is_some_and(|root| root.contains(id))
     }
+
     fn count_range(&self, range: RangeInclusive<u64>) -> u128 {
-        self.runs_in(range).map(|r| u128::from(r.end - r.start) + 1).sum()
+        let Some(root) = self.root.as_ref().filter(|_| !range.is_empty()) else {
+            return 0;
+        };
+        let below = range.start().checked_sub(1).map_or(0, |last| root.rank(last));
+        root.rank(*range.end()) - below
     }
+
     fn select(&self, n: u128) -> Option<u64> {
-        let mut n = n;
-        for (s, e) in &self.runs {
-            let card = u128::from(e - s) + 1;
-            if n < card {
-                return Some(s + n as u64);
-            }
-            n -= card;
-        }
-        None
+        self.root
+            .as_ref()
+            .filter(|root| n < root.cardinality())
+            .map(|root| root.select(n))
     }
+
     fn next_present(&self, from: u64) -> Option<u64> {
-        self.runs_in(from..=u64::MAX).next().map(|r| r.start)
+        self.root.as_ref()?.next_present(from)
     }
+
     fn next_absent(&self, from: u64) -> Option<u64> {
-        match self.runs.range(..=from).next_back() {
-            Some((_, e)) if *e >= from => e.checked_add(1),
-            _ => Some(from),
+        match &self.root {
+            None => Some(from),
+            Some(root) => root.next_absent(from, u64::MAX),
         }
     }
+
     fn max(&self) -> Option<u64> {
-        self.runs.values().next_back().copied()
+        self.root.as_ref().map(Child::max)
     }
+
     fn runs_in(&self, range: RangeInclusive<u64>) -> Box<dyn Iterator<Item = Run> + '_> {
-        if range.is_empty() {
-            return Box::new(std::iter::empty());
-        }
-        let (lo, hi) = range.into_inner();
-        let first = self.runs.range(..=lo).next_back().map_or(lo, |(s, e)| if *e >= lo { *s } else { lo });
-        Box::new(
-            self.runs.range(first..=hi).map(move |(s, e)| Run { start: (*s).max(lo), end: (*e).min(hi) }),
-        )
-    }
-}
-
-/// Builds a bitmap from ascending, disjoint ids and runs.
-#[derive(Debug, Default)]
-pub struct Builder {
-    out: Bitmap,
-}
-
-impl Builder {
-    /// An empty builder.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Appends one id, above everything appended before.
-    pub fn push_id(&mut self, id: u64) {
-        self.push_run(Run { start: id, end: id });
-    }
-
-    /// Appends a run that starts above everything appended before; a touching one is joined.
-    pub fn push_run(&mut self, run: Run) {
-        match self.out.runs.last_entry() {
-            Some(mut last) if last.get().checked_add(1) == Some(run.start) => {
-                last.insert(run.end);
-            }
-            _ => {
-                self.out.runs.insert(run.start, run.end);
-            }
-        }
-    }
-
-    /// The bitmap, its length `length_bytes` or what covers the largest id, whichever is more.
-    pub fn finish(mut self, length_bytes: u64) -> Bitmap {
-        self.out.length_bytes = length_bytes;
-        self.out.cover();
-        self.out
+        Box::new(Runs::new(self.root.as_ref(), range))
     }
 }

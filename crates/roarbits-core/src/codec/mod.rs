@@ -9,6 +9,8 @@ mod detect;
 mod error;
 mod foreign;
 mod portable;
+mod reader;
 
 pub use detect::{decode_auto, Format};
 pub use error::DecodeError;
+pub(crate) use reader::{put_varint, varint_bytes, Reader};

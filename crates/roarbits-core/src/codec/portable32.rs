@@ -3,8 +3,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::portable::{read_body, BodyWriter, Buckets, Reader, Sizer};
-use super::{foreign, DecodeError};
+use super::portable::{read_body, BodyWriter, Buckets, Sizer};
+use super::{foreign, DecodeError, Reader};
 use crate::bitmap::{BitRead, Bitmap, Builder};
 
 /// The first id that the format cannot hold.

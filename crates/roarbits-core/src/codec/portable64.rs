@@ -9,8 +9,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::portable::{read_body, BodyWriter, Buckets, Reader, Sizer, FULL_BODY_BYTES};
-use super::{foreign, DecodeError};
+use super::portable::{read_body, BodyWriter, Buckets, Sizer, FULL_BODY_BYTES};
+use super::{foreign, DecodeError, Reader};
 use crate::bitmap::{BitRead, Bitmap, Builder};
 
 /// The size of the bucket count and of a bucket's key.

@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::bitmap::{BitRead, Bitmap, Builder, StringBits};
+use crate::bitmap::{BitRead, Bitmap, Builder, CHUNK_WORDS};
 
 /// The exact size of `encode(bits, range)`; null where that is. O(1).
 pub fn encoded_bytes(bits: &dyn BitRead, range: RangeInclusive<u64>) -> Option<u64> {
@@ -33,11 +33,18 @@ pub fn encode(bits: &dyn BitRead, range: RangeInclusive<u64>) -> Option<Vec<u8>>
 }
 
 /// Decodes a string; its length is the logical length. Any bytes are valid.
-/// O(bytes / 8 + runs).
+/// O(bytes / 8 + runs), at most 2^16 bits at a time.
 pub fn decode(payload: &[u8]) -> Bitmap {
     let mut out = Builder::new();
-    for run in StringBits::new(payload).runs_in(0..=u64::MAX) {
-        out.push_run(run);
+    let mut words = [0; CHUNK_WORDS];
+    for (i, chunk) in payload.chunks(CHUNK_WORDS * 8).enumerate() {
+        for (word, bytes) in words.iter_mut().zip(chunk.chunks(8)) {
+            let mut padded = [0; 8];
+            padded[..bytes.len()].copy_from_slice(bytes);
+            *word = u64::from_be_bytes(padded).reverse_bits();
+        }
+        words[chunk.len().div_ceil(8)..].fill(0);
+        out.push_chunk((i as u64) << 16, &words);
     }
     out.finish(payload.len() as u64)
 }

@@ -25,7 +25,7 @@
 mod reader;
 mod writer;
 
-pub(super) use reader::{read_body, Reader};
+pub(super) use reader::read_body;
 pub(super) use writer::{BodyWriter, Buckets, Sizer, FULL_BODY_BYTES};
 
 /// The first word of a body without run containers.

@@ -8,70 +8,14 @@
 use super::{
     BITMAP_BYTES, COOKIE, MAX_ARRAY_CARDINALITY, MAX_CONTAINERS, OFFSETS_FROM_CONTAINERS, RUN_COOKIE,
 };
-use crate::bitmap::{Builder, Run};
-use crate::codec::DecodeError;
-
-/// A payload and how far it has been read.
-pub(in crate::codec) struct Reader<'a> {
-    payload: &'a [u8],
-    at: usize,
-}
+use crate::bitmap::{Builder, Run, CHUNK_WORDS};
+use crate::codec::{DecodeError, Reader};
 
 /// What the header says of one container.
 struct Descriptor {
     /// The first id of the container.
     base: u64,
     cardinality: u32,
-}
-
-impl<'a> Reader<'a> {
-    /// At the first byte of `payload`.
-    pub(in crate::codec) fn new(payload: &'a [u8]) -> Self {
-        Self { payload, at: 0 }
-    }
-
-    /// The offset of the next byte.
-    pub(in crate::codec) fn at(&self) -> usize {
-        self.at
-    }
-
-    /// The number of bytes not read yet.
-    pub(in crate::codec) fn remaining(&self) -> usize {
-        self.payload.len() - self.at
-    }
-
-    /// Takes `bytes` bytes.
-    ///
-    /// # Errors
-    /// Fewer are left.
-    pub(in crate::codec) fn take(&mut self, bytes: usize) -> Result<&'a [u8], DecodeError> {
-        let end = self.at.checked_add(bytes);
-        let taken = end.and_then(|end| self.payload.get(self.at..end));
-        let taken = taken.ok_or(DecodeError::new("payload is cut short", self.payload.len()))?;
-        self.at += bytes;
-        Ok(taken)
-    }
-
-    /// Takes `N` bytes, to be read as an integer.
-    ///
-    /// # Errors
-    /// Fewer are left.
-    pub(in crate::codec) fn take_array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
-        let mut array = [0; N];
-        array.copy_from_slice(self.take(N)?);
-        Ok(array)
-    }
-
-    /// Ends the payload.
-    ///
-    /// # Errors
-    /// Bytes are left.
-    pub(in crate::codec) fn finish(&self) -> Result<(), DecodeError> {
-        match self.remaining() {
-            0 => Ok(()),
-            _ => Err(DecodeError::new("bytes after the end of the bitmap", self.at)),
-        }
-    }
 }
 
 /// Reads one body; `high` is added to each of its ids. The number of its containers.
@@ -179,36 +123,18 @@ fn read_bitmap(
 ) -> Result<(), DecodeError> {
     let at = reader.at();
     let bitmap = reader.take(BITMAP_BYTES)?;
-    let words = || bitmap.chunks_exact(8).map(long);
-    if words().map(u64::count_ones).sum::<u32>() != descriptor.cardinality {
+    let mut words = [0; CHUNK_WORDS];
+    for (to, from) in words.iter_mut().zip(bitmap.chunks_exact(8)) {
+        *to = long(from);
+    }
+    if words.iter().map(|word| word.count_ones()).sum::<u32>() != descriptor.cardinality {
         return Err(DecodeError::new(
             "bitmap does not have the stated cardinality",
             at,
         ));
     }
-    for (i, word) in words().enumerate() {
-        push_word(descriptor.base | (i as u64) << 6, word, out);
-    }
+    out.push_chunk(descriptor.base, &words);
     Ok(())
-}
-
-/// Pushes the runs of the set bits of `word`, of which the lowest is `base`.
-fn push_word(base: u64, word: u64, out: &mut Builder) {
-    let mut rest = word;
-    while rest != 0 {
-        let first = rest.trailing_zeros();
-        let bits = (rest >> first).trailing_ones();
-        let start = base + u64::from(first);
-        out.push_run(Run {
-            start,
-            end: start + u64::from(bits - 1),
-        });
-        rest = if first + bits == 64 {
-            0
-        } else {
-            rest >> (first + bits) << (first + bits)
-        };
-    }
 }
 
 fn read_runs(reader: &mut Reader<'_>, descriptor: &Descriptor, out: &mut Builder) -> Result<(), DecodeError> {

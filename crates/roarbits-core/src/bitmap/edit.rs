@@ -1,0 +1,448 @@
+//! Changes of one leaf: an id set or cleared, and the change of form that may follow.
+//!
+//! A change of form is decided from sums that the leaf keeps, and tried only now
+//! and then, so that an insert stays cheap and nothing flips back and forth:
+//!
+//! | from | to | when |
+//! |---|---|---|
+//! | ids | runs | every 32nd id, runs estimated < 3/4 of ids, and the exact cost < 80 % |
+//! | runs | ids | runs cost > 120 % of ids |
+//! | ids, runs | bits | one chunk above 8,176 bytes |
+//! | bits | runs | every 64th id, the exact cost < 6 KB |
+//! | bits | ids | removal, the exact cost < 6 KB |
+
+use super::bits;
+use super::leaf::{run_entry, Form, Leaf};
+use super::packing::{self, bit_length, Room};
+use super::shape::{chunk_end, chunk_start, cut, Shape, CHUNK_LEAF_MAX_BYTES, SHARED_LEAF_MAX_BYTES};
+use super::Run;
+
+/// Bits become packed again below this, well under what made them bits.
+const BITS_MIN_BYTES: usize = 6 * 1024;
+/// How often, in ids, a packed leaf is examined for runs.
+const PACKED_EXAM_IDS: u64 = 32;
+/// How often, in ids, a leaf of bits is examined for runs.
+const BITS_EXAM_IDS: u64 = 64;
+
+impl Leaf {
+    /// Whether `id` is better kept in a leaf of its own than here: it is of
+    /// another chunk than the one this leaf is, or has grown too large, for.
+    pub(crate) fn is_closed_to(&self, id: u64) -> bool {
+        match self.form {
+            Form::Bits => chunk_start(id) != self.base,
+            Form::Ids | Form::Runs => {
+                self.payload_bytes() > SHARED_LEAF_MAX_BYTES && chunk_start(id) != chunk_start(self.min())
+            }
+        }
+    }
+
+    /// Sets `id`, which must be absent and not `is_closed_to`. Where the leaf
+    /// outgrows its place, it keeps the lowest chunks and gives the others as
+    /// leaves, ascending.
+    pub(crate) fn insert(&mut self, id: u64) -> Vec<Leaf> {
+        match self.form {
+            Form::Ids => self.insert_into_ids(id),
+            Form::Runs => {
+                let parts = self.insert_into_runs(id);
+                if !parts.is_empty() {
+                    return parts;
+                }
+            }
+            Form::Bits => self.insert_into_bits(id),
+        }
+        self.split_if_large(id)
+    }
+
+    /// Clears `id`, which must be present; the leaf must have another id. Gives leaves as `insert` does.
+    pub(crate) fn remove(&mut self, id: u64) -> Vec<Leaf> {
+        match self.form {
+            Form::Ids => self.remove_from_ids(id),
+            Form::Runs => {
+                let parts = self.remove_from_runs(id);
+                if !parts.is_empty() {
+                    return parts;
+                }
+            }
+            Form::Bits => self.remove_from_bits(id),
+        }
+        self.split_if_large(id)
+    }
+
+    /// Cuts an overgrown leaf between chunks. An `id` just set at its end stands
+    /// for ascending arrival: then the left part stays full.
+    fn split_if_large(&mut self, id: u64) -> Vec<Leaf> {
+        if !self.is_too_large() {
+            return Vec::new();
+        }
+        let at = if id == self.max() {
+            self.last_boundary()
+        } else {
+            self.middle_boundary()
+        };
+        let mut left: Vec<Run> = self.runs_iter().collect();
+        let right = cut(&mut left, at);
+        let mut parts = leaves_of(left);
+        parts.extend(leaves_of(right));
+        self.become_first(parts)
+    }
+
+    /// Becomes the first of `parts` and gives the others.
+    fn become_first(&mut self, parts: Vec<Leaf>) -> Vec<Leaf> {
+        let mut parts = parts.into_iter();
+        if let Some(first) = parts.next() {
+            *self = first;
+        }
+        parts.collect()
+    }
+
+    /// Whether a packed leaf of several chunks takes more than its share.
+    pub(crate) fn is_too_large(&self) -> bool {
+        self.form != Form::Bits && self.payload_bytes() > SHARED_LEAF_MAX_BYTES && !self.is_one_chunk()
+    }
+
+    /// The start of the last chunk in which a run starts, above the first chunk.
+    fn last_boundary(&self) -> u64 {
+        let last = match self.form {
+            Form::Runs => chunk_start(self.run_at(self.entries() - 1).start),
+            Form::Ids | Form::Bits => chunk_start(self.max()),
+        };
+        self.inner_boundary(last)
+    }
+
+    /// The chunk boundary nearest the median entry.
+    fn middle_boundary(&self) -> u64 {
+        let n = self.entries();
+        let start_of = |i: usize| match self.form {
+            Form::Runs => self.run_at(i).start,
+            Form::Ids | Form::Bits => self.id_at(i),
+        };
+        let below = chunk_start(start_of(n / 2));
+        let entries_below = packing::partition(n, |i| start_of(i) < below);
+        let Some(above) = chunk_end(below)
+            .checked_add(1)
+            .filter(|above| *above <= self.max())
+        else {
+            return self.inner_boundary(below);
+        };
+        let entries_above = packing::partition(n, |i| start_of(i) < above);
+        let nearer_above = entries_above - n / 2 < n / 2 - entries_below;
+        self.inner_boundary(if nearer_above { above } else { below })
+    }
+
+    /// `boundary`, or the end of the first chunk where that would leave the left part empty.
+    fn inner_boundary(&self, boundary: u64) -> u64 {
+        let first = chunk_start(self.min());
+        if boundary > first {
+            boundary
+        } else {
+            chunk_end(first) + 1
+        }
+    }
+
+    fn insert_into_ids(&mut self, id: u64) {
+        let i = self.ids_below(id);
+        let n = self.entries();
+        let joins_left = i > 0 && self.id_at(i - 1) + 1 == id;
+        let joins_right = i < n && self.id_at(i) == id + 1;
+        match id
+            .checked_sub(self.base)
+            .filter(|delta| delta & !self.layout.mask() == 0)
+        {
+            Some(delta) => {
+                let width = self.layout.width();
+                self.reserve(packing::words_for(n + 1, width));
+                packing::open_gap(&mut self.words, width, n, i);
+                packing::set(&mut self.words, width, i, self.layout.pack(delta));
+            }
+            None => self.reencode_ids_with(i, id),
+        }
+        self.card_less_one += 1;
+        self.runs = self.runs + 1 - u16::from(joins_left) - u16::from(joins_right);
+        self.examine_ids();
+    }
+
+    /// Encodes the ids anew with `id` as entry `i`, which the present layout cannot hold. The sums follow.
+    fn reencode_ids_with(&mut self, i: usize, id: u64) {
+        let n = self.entries();
+        let at = |j: usize| match j.cmp(&i) {
+            std::cmp::Ordering::Less => self.id_at(j),
+            std::cmp::Ordering::Equal => id,
+            std::cmp::Ordering::Greater => self.id_at(j - 1),
+        };
+        let (min, max) = (at(0), at(n));
+        let varying = (0..=n).fold(0, |bits, j| bits | (at(j) ^ min));
+        let room = if i == 0 { Room::Below } else { Room::Above };
+        let (base, layout) = packing::Layout::choose(min, max, varying, room);
+        let mut words = vec![0; packing::class_words(packing::words_for(n + 1, layout.width()))];
+        for j in 0..=n {
+            packing::set(&mut words, layout.width(), j, layout.pack(at(j) - base));
+        }
+        self.base = base;
+        self.layout = layout;
+        self.words = words.into_boxed_slice();
+    }
+
+    fn examine_ids(&mut self) {
+        let card = self.card_less_one + 1;
+        if self.payload_bytes() > CHUNK_LEAF_MAX_BYTES && self.is_one_chunk() {
+            return self.rebuild();
+        }
+        if card % PACKED_EXAM_IDS != 0 {
+            return;
+        }
+        let ids_bits = card * u64::from(self.layout.width());
+        let runs = u64::from(self.runs);
+        let run_width = bit_length(self.max() - self.base) + bit_length(card / runs);
+        if runs * u64::from(run_width) * 4 < ids_bits * 3 {
+            let shape = self.shape();
+            if shape.runs_bits() * 5 < u128::from(ids_bits) * 4 {
+                *self = Self::encode_runs(&shape, self.runs_iter(), Room::Above);
+            }
+        }
+    }
+
+    fn insert_into_runs(&mut self, id: u64) -> Vec<Leaf> {
+        let after = self.runs_from_below(id);
+        let left = after
+            .checked_sub(1)
+            .map(|i| self.run_at(i))
+            .filter(|run| run.end.checked_add(1) == Some(id));
+        let right = Some(after)
+            .filter(|i| *i < self.entries())
+            .map(|i| self.run_at(i))
+            .filter(|run| id.checked_add(1) == Some(run.start));
+        let (from, replaced, run) = match (left, right) {
+            (Some(l), Some(r)) => (
+                after - 1,
+                2,
+                Run {
+                    start: l.start,
+                    end: r.end,
+                },
+            ),
+            (Some(l), None) => (
+                after - 1,
+                1,
+                Run {
+                    start: l.start,
+                    end: id,
+                },
+            ),
+            (None, Some(r)) => (
+                after,
+                1,
+                Run {
+                    start: id,
+                    end: r.end,
+                },
+            ),
+            (None, None) => (after, 0, Run { start: id, end: id }),
+        };
+        self.card_less_one += 1;
+        let parts = self.replace_runs(from, replaced, &[run]);
+        if parts.is_empty() {
+            self.examine_runs();
+        }
+        parts
+    }
+
+    fn remove_from_runs(&mut self, id: u64) -> Vec<Leaf> {
+        let i = self.runs_from_below(id) - 1;
+        let run = self.run_at(i);
+        let left = Run {
+            start: run.start,
+            end: id.wrapping_sub(1),
+        };
+        let right = Run {
+            start: id.wrapping_add(1),
+            end: run.end,
+        };
+        let with: &[Run] = match (run.start == id, run.end == id) {
+            (true, true) => &[],
+            (true, false) => &[right],
+            (false, true) => &[left],
+            (false, false) => &[left, right],
+        };
+        self.card_less_one -= 1;
+        let parts = self.replace_runs(i, 1, with);
+        if parts.is_empty() {
+            self.release();
+            self.examine_runs();
+        }
+        parts
+    }
+
+    /// Puts `with` in the place of `count` entries from entry `from`. Gives leaves as `insert` does.
+    fn replace_runs(&mut self, from: usize, count: usize, with: &[Run]) -> Vec<Leaf> {
+        let (start_width, length_width) = (self.layout.width(), u32::from(self.length_width));
+        let fits = with.iter().all(|run| {
+            run.start
+                .checked_sub(self.base)
+                .is_some_and(|s| bit_length(s) <= start_width)
+                && bit_length(run.end - run.start) <= length_width
+        });
+        if !fits {
+            return self.reencode_runs(from, count, with);
+        }
+        let width = self.entry_width();
+        let mut n = self.entries();
+        for _ in with.len()..count {
+            packing::close_gap(&mut self.words, width, n, from);
+            n -= 1;
+        }
+        for _ in count..with.len() {
+            self.reserve(packing::words_for(n + 1, width));
+            packing::open_gap(&mut self.words, width, n, from);
+            n += 1;
+        }
+        for (k, run) in with.iter().enumerate() {
+            packing::set(
+                &mut self.words,
+                width,
+                from + k,
+                run_entry(*run, self.base, length_width),
+            );
+        }
+        self.runs = n as u16;
+        Vec::new()
+    }
+
+    /// As `replace_runs`, where the entries are too narrow for `with`. A start far
+    /// from a long run may fit no entry at all: then the leaf is cut.
+    fn reencode_runs(&mut self, from: usize, count: usize, with: &[Run]) -> Vec<Leaf> {
+        let mut runs: Vec<Run> = self.runs_iter().collect();
+        runs.splice(from..from + count, with.iter().copied());
+        match Shape::of_all(runs.iter().copied()) {
+            Some(shape) if !shape.overflows() && shape.best_form() == Form::Runs => {
+                let room = if from == 0 { Room::Below } else { Room::Above };
+                *self = Self::encode_runs(&shape, runs.into_iter(), room);
+                Vec::new()
+            }
+            _ => self.become_first(leaves_of(runs)),
+        }
+    }
+
+    fn examine_runs(&mut self) {
+        if self.payload_bytes() > CHUNK_LEAF_MAX_BYTES && self.is_one_chunk() {
+            return self.rebuild();
+        }
+        let card = self.cardinality();
+        let runs_bits = u128::from(self.runs) * u128::from(self.entry_width());
+        let id_width = u128::from(bit_length(self.max() - self.min()));
+        if runs_bits * 5 > card.saturating_mul(id_width) * 6 {
+            let shape = self.shape();
+            *self = Self::encode_ids(&shape, self.runs_iter(), Room::Above);
+        }
+    }
+
+    fn insert_into_bits(&mut self, id: u64) {
+        let at = id as u16;
+        let (left, right) = self.bit_neighbours(at);
+        self.words[usize::from(at / 64)] |= 1 << (at % 64);
+        self.card_less_one += 1;
+        self.runs = self.runs + 1 - left - right;
+        if (self.card_less_one + 1) % BITS_EXAM_IDS == 0 {
+            self.examine_bits();
+        }
+    }
+
+    fn remove_from_bits(&mut self, id: u64) {
+        let at = id as u16;
+        let (left, right) = self.bit_neighbours(at);
+        self.words[usize::from(at / 64)] &= !(1 << (at % 64));
+        self.card_less_one -= 1;
+        self.runs = self.runs + left + right - 1;
+        if self.card_less_one % BITS_EXAM_IDS == 0 {
+            self.examine_bits();
+        }
+    }
+
+    fn bit_neighbours(&self, at: u16) -> (u16, u16) {
+        let is_set = |at: Option<u16>| u16::from(at.is_some_and(|at| bits::contains(&self.words, at)));
+        (is_set(at.checked_sub(1)), is_set(at.checked_add(1)))
+    }
+
+    /// Leaves bits for the cheaper packed form where that is well under the size that made them bits.
+    fn examine_bits(&mut self) {
+        let card = self.card_less_one as usize + 1;
+        let promising = card * 8 < BITS_MIN_BYTES * 8 || usize::from(self.runs) * 17 < BITS_MIN_BYTES * 8;
+        if promising && self.shape().packed_bytes() < BITS_MIN_BYTES as u128 {
+            self.rebuild();
+        }
+    }
+
+    fn remove_from_ids(&mut self, id: u64) {
+        let i = self.ids_below(id);
+        let n = self.entries();
+        let split_left = i > 0 && self.id_at(i - 1) + 1 == id;
+        let split_right = i + 1 < n && self.id_at(i + 1) == id + 1;
+        packing::close_gap(&mut self.words, self.layout.width(), n, i);
+        self.card_less_one -= 1;
+        self.runs = self.runs + u16::from(split_left) + u16::from(split_right) - 1;
+        self.release();
+    }
+
+    /// Encodes the leaf anew in its cheapest form.
+    fn rebuild(&mut self) {
+        let shape = self.shape();
+        *self = Self::from_runs(&shape, self.runs_iter());
+    }
+
+    /// Room for `words` words.
+    fn reserve(&mut self, words: usize) {
+        if words > self.words.len() {
+            self.resize(packing::class_words(words));
+        }
+    }
+
+    /// Gives words back once an eighth more than is used would fit the class below.
+    fn release(&mut self) {
+        let used = self.used_words();
+        let target = packing::class_words(used + used / 8);
+        if target < self.words.len() {
+            self.resize(target);
+        }
+    }
+
+    fn resize(&mut self, words: usize) {
+        let mut vec = std::mem::take(&mut self.words).into_vec();
+        vec.reserve_exact(words.saturating_sub(vec.len()));
+        vec.resize(words, 0);
+        self.words = vec.into_boxed_slice();
+    }
+}
+
+/// The cheapest leaves of ascending runs, cut between chunks where one would be too large.
+fn leaves_of(mut runs: Vec<Run>) -> Vec<Leaf> {
+    let Some(shape) = Shape::of_all(runs.iter().copied()) else {
+        return Vec::new();
+    };
+    if !shape.overflows() {
+        return vec![Leaf::from_runs(&shape, runs.into_iter())];
+    }
+    let first = chunk_start(shape.min);
+    let at = match chunk_start(runs[runs.len() / 2].start) {
+        at if at > first => at,
+        _ => chunk_end(first) + 1,
+    };
+    let right = cut(&mut runs, at);
+    let mut leaves = leaves_of(runs);
+    leaves.extend(leaves_of(right));
+    leaves
+}
+
+/// One leaf in the place of two small neighbours; `None` if they are better kept apart.
+pub(crate) fn merged(left: &Leaf, right: &Leaf) -> Option<Leaf> {
+    if left.payload_bytes() + right.payload_bytes() > SHARED_LEAF_MAX_BYTES / 2 {
+        return None;
+    }
+    let mut runs: Vec<Run> = left.runs_iter().collect();
+    for run in right.runs_iter() {
+        match runs.last_mut() {
+            Some(last) if last.end.checked_add(1) == Some(run.start) => last.end = run.end,
+            _ => runs.push(run),
+        }
+    }
+    let shape = Shape::of_all(runs.iter().copied()).filter(|shape| !shape.overflows())?;
+    Some(Leaf::from_runs(&shape, runs.into_iter()))
+}

@@ -1,0 +1,429 @@
+//! A leaf: the tree's unit of ids, in one of three forms.
+//!
+//! ```text
+//! Ids    entries of layout.width() bits: the bits of (id - base) that vary here, ascending
+//! Runs   entries of layout.width() + length_width bits: (start - base) << length_width | (length - 1),
+//!        ascending, never touching
+//! Bits   1,024 words: the ids base .. base + 65,535 of one chunk, one bit each
+//! ```
+//!
+//! Words are allocated by the allocator's size classes, and zero beyond the last
+//! entry. A leaf is never empty, holds whole chunks (but for runs that the tree
+//! cuts at chunk boundaries), and knows its exact number of runs, so that the
+//! cheaper form is known without a scan. `edit` changes leaves; here they answer.
+
+use std::ops::ControlFlow;
+
+use super::bits::{self, CHUNK_WORDS};
+use super::packing::{self, low_mask, partition, Layout, Room};
+use super::shape::{chunk_end, chunk_start, Shape};
+use super::Run;
+
+/// How a leaf keeps its ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Bit-packed ids.
+    Ids,
+    /// Bit-packed runs.
+    Runs,
+    /// Plain bits of one chunk.
+    Bits,
+}
+
+/// A non-empty set of ids in one encoding; 48 bytes and its words.
+#[derive(Debug, Clone)]
+pub(crate) struct Leaf {
+    pub(super) base: u64,
+    pub(super) words: Box<[u64]>,
+    /// Cardinality less one: a single run may span all 2^64 ids.
+    pub(super) card_less_one: u64,
+    pub(super) runs: u16,
+    pub(super) length_width: u8,
+    pub(super) form: Form,
+    pub(super) layout: Layout,
+}
+
+impl Leaf {
+    /// A leaf of one id.
+    pub(crate) fn single(id: u64) -> Self {
+        Self {
+            base: id,
+            words: Box::default(),
+            card_less_one: 0,
+            runs: 1,
+            length_width: 0,
+            form: Form::Ids,
+            layout: Layout::default(),
+        }
+    }
+
+    /// The cheapest encoding of non-empty ascending runs that do not touch.
+    pub(crate) fn from_runs(shape: &Shape, runs: impl Iterator<Item = Run>) -> Self {
+        match shape.best_form() {
+            Form::Ids => Self::encode_ids(shape, runs, Room::Above),
+            Form::Runs => Self::encode_runs(shape, runs, Room::Above),
+            Form::Bits => Self::encode_bits(shape, runs),
+        }
+    }
+
+    pub(super) fn encode_ids(shape: &Shape, runs: impl Iterator<Item = Run>, room: Room) -> Self {
+        let (base, layout) = shape.id_layout(room);
+        let card = shape.card as usize;
+        let mut words = vec![0; packing::class_words(packing::words_for(card, layout.width()))];
+        let ids = runs.flat_map(|run| run.start..=run.end);
+        ids.enumerate()
+            .for_each(|(i, id)| packing::set(&mut words, layout.width(), i, layout.pack(id - base)));
+        Self {
+            base,
+            words: words.into_boxed_slice(),
+            card_less_one: shape.card as u64 - 1,
+            runs: shape.runs as u16,
+            length_width: 0,
+            form: Form::Ids,
+            layout,
+        }
+    }
+
+    pub(super) fn encode_runs(shape: &Shape, runs: impl Iterator<Item = Run>, room: Room) -> Self {
+        let (start_width, length_width) = shape.run_widths();
+        let spare = match room {
+            Room::Above => 0,
+            Room::Below => (low_mask(start_width) - (shape.last_start - shape.min)).min(shape.min),
+        };
+        let base = shape.min - spare;
+        let width = start_width + length_width;
+        let mut words = vec![0; packing::class_words(packing::words_for(shape.runs, width))];
+        for (i, run) in runs.enumerate() {
+            packing::set(&mut words, width, i, run_entry(run, base, length_width));
+        }
+        Self {
+            base,
+            words: words.into_boxed_slice(),
+            card_less_one: (shape.card - 1) as u64,
+            runs: shape.runs as u16,
+            length_width: length_width as u8,
+            form: Form::Runs,
+            layout: Layout::contiguous(start_width),
+        }
+    }
+
+    pub(super) fn encode_bits(shape: &Shape, runs: impl Iterator<Item = Run>) -> Self {
+        let mut words = vec![0; CHUNK_WORDS];
+        runs.for_each(|run| bits::set_range(&mut words, run.start as u16, run.end as u16));
+        Self::from_chunk(
+            chunk_start(shape.min),
+            words.into_boxed_slice(),
+            shape.card as u32,
+            shape.runs as u32,
+        )
+    }
+
+    /// A leaf of plain bits; `words` are one chunk with `card` > 0 bits set in `runs` runs.
+    pub(crate) fn from_chunk(base: u64, words: Box<[u64]>, card: u32, runs: u32) -> Self {
+        Self {
+            base,
+            words,
+            card_less_one: u64::from(card) - 1,
+            runs: runs as u16,
+            length_width: 0,
+            form: Form::Bits,
+            layout: Layout::default(),
+        }
+    }
+
+    pub(crate) fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The words of a leaf of bits.
+    pub(crate) fn bits(&self) -> Option<&[u64]> {
+        (self.form == Form::Bits).then_some(&self.words)
+    }
+
+    /// The number of ids, 1 to 2^64.
+    pub(crate) fn cardinality(&self) -> u128 {
+        u128::from(self.card_less_one) + 1
+    }
+
+    /// Entries of a packed leaf.
+    pub(super) fn entries(&self) -> usize {
+        match self.form {
+            Form::Ids => self.card_less_one as usize + 1,
+            Form::Runs | Form::Bits => usize::from(self.runs),
+        }
+    }
+
+    /// Bits of an entry of a packed leaf.
+    pub(super) fn entry_width(&self) -> u32 {
+        self.layout.width() + u32::from(self.length_width)
+    }
+
+    /// Words in use.
+    pub(super) fn used_words(&self) -> usize {
+        match self.form {
+            Form::Bits => CHUNK_WORDS,
+            Form::Ids | Form::Runs => packing::words_for(self.entries(), self.entry_width()),
+        }
+    }
+
+    /// Words allocated.
+    pub(crate) fn allocated_words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Bytes in use, without the header.
+    pub(crate) fn payload_bytes(&self) -> usize {
+        self.used_words() * 8
+    }
+
+    /// Id `i` of the form of ids.
+    pub(super) fn id_at(&self, i: usize) -> u64 {
+        self.base
+            + self
+                .layout
+                .unpack(packing::get(&self.words, self.layout.width(), i))
+    }
+
+    /// Run `i` of the form of runs.
+    pub(super) fn run_at(&self, i: usize) -> Run {
+        let entry = packing::get(&self.words, self.entry_width(), i);
+        let length_width = u32::from(self.length_width);
+        let start = self.base + entry.checked_shr(length_width).unwrap_or(0);
+        Run {
+            start,
+            end: start + (entry & low_mask(length_width)),
+        }
+    }
+
+    /// The number of ids below `id` in the form of ids.
+    pub(super) fn ids_below(&self, id: u64) -> usize {
+        let width = self.layout.width();
+        match id.checked_sub(self.base) {
+            None => 0,
+            Some(delta) if delta & !self.layout.mask() == 0 => {
+                let entry = self.layout.pack(delta);
+                partition(self.entries(), |i| packing::get(&self.words, width, i) < entry)
+            }
+            Some(_) => partition(self.entries(), |i| self.id_at(i) < id),
+        }
+    }
+
+    /// The number of runs that start at `id` or below, in the form of runs.
+    pub(super) fn runs_from_below(&self, id: u64) -> usize {
+        partition(self.entries(), |i| self.run_at(i).start <= id)
+    }
+
+    /// Whether the chunk of `id` is the one of a leaf of bits.
+    fn has_chunk(&self, id: u64) -> bool {
+        chunk_start(id) == self.base
+    }
+
+    pub(crate) fn min(&self) -> u64 {
+        match self.form {
+            Form::Ids => self.id_at(0),
+            Form::Runs => self.run_at(0).start,
+            Form::Bits => self.base + bits::next_set(&self.words, 0).map_or(0, u64::from),
+        }
+    }
+
+    pub(crate) fn max(&self) -> u64 {
+        match self.form {
+            Form::Ids => self.id_at(self.entries() - 1),
+            Form::Runs => self.run_at(self.entries() - 1).end,
+            Form::Bits => self.base + bits::last_set(&self.words).map_or(0, u64::from),
+        }
+    }
+
+    /// Whether all ids are of one chunk.
+    pub(crate) fn is_one_chunk(&self) -> bool {
+        self.form == Form::Bits || chunk_start(self.min()) == chunk_start(self.max())
+    }
+
+    pub(crate) fn contains(&self, id: u64) -> bool {
+        match self.form {
+            Form::Ids => {
+                let Some(delta) = id.checked_sub(self.base).filter(|d| d & !self.layout.mask() == 0) else {
+                    return false;
+                };
+                let (width, entry) = (self.layout.width(), self.layout.pack(delta));
+                let i = partition(self.entries(), |i| packing::get(&self.words, width, i) < entry);
+                i < self.entries() && packing::get(&self.words, width, i) == entry
+            }
+            Form::Runs => {
+                let i = self.runs_from_below(id);
+                i > 0 && self.run_at(i - 1).end >= id
+            }
+            Form::Bits => self.has_chunk(id) && bits::contains(&self.words, id as u16),
+        }
+    }
+
+    /// The number of ids that are `id` or below.
+    pub(crate) fn rank(&self, id: u64) -> u128 {
+        match self.form {
+            Form::Ids => {
+                let below = self.ids_below(id);
+                let itself = below < self.entries() && self.id_at(below) == id;
+                (below + usize::from(itself)) as u128
+            }
+            Form::Runs => {
+                let runs = (0..self.runs_from_below(id)).map(|i| self.run_at(i));
+                runs.map(|run| {
+                    Run {
+                        start: run.start,
+                        end: run.end.min(id),
+                    }
+                    .cardinality()
+                })
+                .sum()
+            }
+            Form::Bits if id < self.base => 0,
+            Form::Bits if self.has_chunk(id) => u128::from(bits::rank(&self.words, id as u16)),
+            Form::Bits => self.cardinality(),
+        }
+    }
+
+    /// The `n`-th smallest id, zero-based; `n` must be below the cardinality.
+    pub(crate) fn select(&self, n: u128) -> u64 {
+        match self.form {
+            Form::Ids => self.id_at(n as usize),
+            Form::Runs => {
+                let mut left = n;
+                for run in (0..self.entries()).map(|i| self.run_at(i)) {
+                    if left < run.cardinality() {
+                        return run.start + left as u64;
+                    }
+                    left -= run.cardinality();
+                }
+                self.max()
+            }
+            Form::Bits => self.base + u64::from(bits::select(&self.words, n as u32)),
+        }
+    }
+
+    /// The smallest id of the leaf that is `from` or above.
+    pub(crate) fn next_present(&self, from: u64) -> Option<u64> {
+        self.next_run(from).map(|run| run.start)
+    }
+
+    /// The smallest number that is `from` or above and not in the leaf; `None` if there is none up to 2^64-1.
+    pub(crate) fn next_absent(&self, from: u64) -> Option<u64> {
+        match self.next_run(from) {
+            Some(run) if run.start == from => run.end.checked_add(1),
+            _ => Some(from),
+        }
+    }
+
+    /// The first maximal run that ends at `from` or above, its start cut to `from`.
+    pub(crate) fn next_run(&self, from: u64) -> Option<Run> {
+        let mut found = None;
+        let _ = self.for_each_run(from, |run| {
+            found = Some(run);
+            ControlFlow::Break(())
+        });
+        found
+    }
+
+    /// Calls `visit` with each maximal run that ends at `from` or above, ascending, the first cut to start at `from`.
+    pub(crate) fn for_each_run(
+        &self,
+        from: u64,
+        mut visit: impl FnMut(Run) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let mut runs = self.runs_from(from);
+        while let Some(run) = runs.next(self) {
+            visit(run)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Starts a walk over the maximal runs that end at `from` or above.
+    pub(crate) fn runs_from(&self, from: u64) -> LeafRuns {
+        let at = match self.form {
+            Form::Ids => self.ids_below(from) as u32,
+            Form::Runs => match self.runs_from_below(from) {
+                i if i > 0 && self.run_at(i - 1).end >= from => i as u32 - 1,
+                i => i as u32,
+            },
+            Form::Bits if from > chunk_end(self.base) => 1 << 16,
+            Form::Bits => from.saturating_sub(self.base) as u32,
+        };
+        LeafRuns { at, from }
+    }
+
+    /// Every run of the leaf.
+    pub(crate) fn runs_iter(&self) -> impl Iterator<Item = Run> + '_ {
+        let mut walk = self.runs_from(0);
+        std::iter::from_fn(move || walk.next(self))
+    }
+
+    /// The sums over the leaf's ids that decide its encoding.
+    pub(crate) fn shape(&self) -> Shape {
+        let mut runs = self.runs_iter();
+        let first = runs.next().unwrap_or(Run {
+            start: self.base,
+            end: self.base,
+        });
+        let mut shape = Shape::of(first);
+        runs.for_each(|run| shape.push(run));
+        shape
+    }
+}
+
+/// An entry of the form of runs.
+pub(super) fn run_entry(run: Run, base: u64, length_width: u32) -> u64 {
+    (run.start - base).checked_shl(length_width).unwrap_or(0) | (run.end - run.start)
+}
+
+/// A place in a walk over the runs of a leaf.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LeafRuns {
+    /// The next entry, or the next bit.
+    at: u32,
+    /// Runs start no earlier than this.
+    from: u64,
+}
+
+impl LeafRuns {
+    /// The next maximal run; `leaf` must be the one the walk started on.
+    pub(crate) fn next(&mut self, leaf: &Leaf) -> Option<Run> {
+        match leaf.form {
+            Form::Ids => self.next_of_ids(leaf),
+            Form::Runs => {
+                let at = self.at as usize;
+                if at >= leaf.entries() {
+                    return None;
+                }
+                self.at += 1;
+                let run = leaf.run_at(at);
+                Some(Run {
+                    start: run.start.max(self.from),
+                    end: run.end,
+                })
+            }
+            Form::Bits => {
+                let run = bits::next_run(&leaf.words, leaf.base, u16::try_from(self.at).ok()?)?;
+                self.at = (run.end - leaf.base) as u32 + 1;
+                Some(run)
+            }
+        }
+    }
+
+    fn next_of_ids(&mut self, leaf: &Leaf) -> Option<Run> {
+        let n = leaf.entries() as u32;
+        if self.at >= n {
+            return None;
+        }
+        let start = leaf.id_at(self.at as usize);
+        let mut end = start;
+        self.at += 1;
+        while self.at < n && u64::from(leaf.runs) < leaf.card_less_one + 1 {
+            let next = leaf.id_at(self.at as usize);
+            if next != end + 1 {
+                break;
+            }
+            end = next;
+            self.at += 1;
+        }
+        Some(Run { start, end })
+    }
+}

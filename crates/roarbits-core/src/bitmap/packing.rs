@@ -1,0 +1,385 @@
+//! Arrays of equal-width bit fields in 64-bit words, and the layout that says
+//! which bits of an id such a field keeps.
+//!
+//! Entry `i` of width `w` occupies bits `i*w .. (i+1)*w`, counted from the low
+//! bit of word 0. Bits past the last entry are zero.
+//!
+//! ```text
+//! id - base    0000 0tttttttttt 000 mm 0000 s      t, m, s: bits that vary in this leaf
+//! layout              field 2     field 1  field 0 (shift, width), from low to high
+//! entry                        ttttttttttmms       order is kept, so packed entries compare as ids do
+//! ```
+
+/// The mask of the `width` lowest bits, 0 to 64.
+pub(crate) const fn low_mask(width: u32) -> u64 {
+    if width >= 64 {
+        u64::MAX
+    } else {
+        (1 << width) - 1
+    }
+}
+
+/// The number of bits that `x` needs: 0 for 0, 64 for 2^63 and above.
+pub(crate) const fn bit_length(x: u64) -> u32 {
+    64 - x.leading_zeros()
+}
+
+/// The words that `entries` fields of `width` bits occupy.
+pub(crate) fn words_for(entries: usize, width: u32) -> usize {
+    (entries * width as usize).div_ceil(64)
+}
+
+/// Field `i`.
+pub(crate) fn get(words: &[u64], width: u32, i: usize) -> u64 {
+    if width == 0 {
+        return 0;
+    }
+    let bit = i * width as usize;
+    let (word, offset) = (bit / 64, (bit % 64) as u32);
+    let low = words[word] >> offset;
+    let value = if offset + width > 64 {
+        low | (words[word + 1] << (64 - offset))
+    } else {
+        low
+    };
+    value & low_mask(width)
+}
+
+/// Overwrites field `i`.
+pub(crate) fn set(words: &mut [u64], width: u32, i: usize, value: u64) {
+    if width == 0 {
+        return;
+    }
+    let bit = i * width as usize;
+    let (word, offset) = (bit / 64, (bit % 64) as u32);
+    let mask = low_mask(width);
+    words[word] = (words[word] & !(mask << offset)) | (value << offset);
+    if offset + width > 64 {
+        let spill = 64 - offset;
+        words[word + 1] = (words[word + 1] & !(mask >> spill)) | (value >> spill);
+    }
+}
+
+/// Moves fields `i..entries` up by one; field `i` is then to be set.
+pub(crate) fn open_gap(words: &mut [u64], width: u32, entries: usize, i: usize) {
+    if width == 0 || i == entries {
+        return;
+    }
+    let from_bit = i * width as usize;
+    let first = from_bit / 64;
+    let last = ((entries + 1) * width as usize - 1) / 64;
+    if width == 64 {
+        words.copy_within(first..last, first + 1);
+        return;
+    }
+    for k in (first + 1..=last).rev() {
+        words[k] = (words[k] << width) | (words[k - 1] >> (64 - width));
+    }
+    let kept = low_mask((from_bit % 64) as u32);
+    words[first] = (words[first] & kept) | ((words[first] & !kept) << width);
+}
+
+/// Moves fields `i+1..entries` down by one, over field `i`; zeroes the freed tail.
+pub(crate) fn close_gap(words: &mut [u64], width: u32, entries: usize, i: usize) {
+    if width == 0 {
+        return;
+    }
+    let from_bit = i * width as usize;
+    let first = from_bit / 64;
+    let last = (entries * width as usize - 1) / 64;
+    if width == 64 {
+        words.copy_within(first + 1..last + 1, first);
+        words[last] = 0;
+        return;
+    }
+    let kept = low_mask((from_bit % 64) as u32);
+    let head = words[first] & kept;
+    for k in first..last {
+        words[k] = (words[k] >> width) | (words[k + 1] << (64 - width));
+    }
+    words[last] >>= width;
+    words[first] = (words[first] & !kept) | head;
+}
+
+/// The first `i` in `0..n` for which `before` is false; `before` must be monotone.
+pub(crate) fn partition(n: usize, mut before: impl FnMut(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, n);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// The capacity in words that an allocator gives away with `words`: jemalloc's
+/// size classes (quantum 16 bytes, four classes a doubling), so that growing
+/// within a class costs nothing.
+pub(crate) fn class_words(words: usize) -> usize {
+    if words <= 2 {
+        return words;
+    }
+    let step = (1usize << ((words - 1).ilog2().saturating_sub(2))).max(2);
+    words.div_ceil(step) * step
+}
+
+/// One stretch of kept bits: `width` bits from bit `shift` of `id - base`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Field {
+    pub(crate) shift: u8,
+    pub(crate) width: u8,
+}
+
+impl Field {
+    fn mask(self) -> u64 {
+        low_mask(u32::from(self.width))
+    }
+
+    fn spread_mask(self) -> u64 {
+        self.mask().checked_shl(u32::from(self.shift)).unwrap_or(0)
+    }
+}
+
+/// Which bits of `id - base` an entry keeps: up to three fields, low to high; unused ones are empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Layout {
+    fields: [Field; 3],
+}
+
+impl Layout {
+    /// The layout of plain numbers of `width` bits.
+    pub(crate) fn contiguous(width: u32) -> Self {
+        Self {
+            fields: [
+                Field {
+                    shift: 0,
+                    width: width as u8,
+                },
+                Field::default(),
+                Field::default(),
+            ],
+        }
+    }
+
+    /// A layout from stored fields; `None` unless they are ascending, disjoint and within 64 bits.
+    pub(crate) fn from_fields(fields: [Field; 3]) -> Option<Self> {
+        let mut end = 0u32;
+        let mut ended = false;
+        for f in fields {
+            ended |= f.width == 0;
+            if ended {
+                if f != Field::default() {
+                    return None;
+                }
+                continue;
+            }
+            if u32::from(f.shift) < end || u32::from(f.shift) + u32::from(f.width) > 64 {
+                return None;
+            }
+            end = u32::from(f.shift) + u32::from(f.width);
+        }
+        Some(Self { fields })
+    }
+
+    /// The fields, low to high; unused ones are empty.
+    pub(crate) fn fields(&self) -> [Field; 3] {
+        self.fields
+    }
+
+    /// Bits an entry takes, 0 to 64.
+    pub(crate) fn width(&self) -> u32 {
+        self.fields.iter().map(|f| u32::from(f.width)).sum()
+    }
+
+    /// The bits of `id - base` that are kept.
+    pub(crate) fn mask(&self) -> u64 {
+        self.fields.iter().fold(0, |m, f| m | f.spread_mask())
+    }
+
+    /// The entry of `delta`, which must have no bit outside `mask`.
+    pub(crate) fn pack(&self, delta: u64) -> u64 {
+        let [a, b, c] = self.fields;
+        let low = (delta >> (a.shift & 63)) & a.mask();
+        let middle = ((delta >> (b.shift & 63)) & b.mask()).wrapping_shl(u32::from(a.width));
+        let high =
+            ((delta >> (c.shift & 63)) & c.mask()).wrapping_shl(u32::from(a.width) + u32::from(b.width));
+        low | middle | high
+    }
+
+    /// The `id - base` of an entry.
+    pub(crate) fn unpack(&self, entry: u64) -> u64 {
+        let [a, b, c] = self.fields;
+        let low = (entry & a.mask()) << (a.shift & 63);
+        let middle = (entry.wrapping_shr(u32::from(a.width)) & b.mask()) << (b.shift & 63);
+        let high = (entry.wrapping_shr(u32::from(a.width) + u32::from(b.width)) & c.mask()) << (c.shift & 63);
+        low | middle | high
+    }
+
+    /// The fields that cover the bits set in `varying`, leaving out its two widest inner gaps.
+    fn covering(varying: u64) -> Self {
+        if varying == 0 {
+            return Self::default();
+        }
+        let (low, end) = (varying.trailing_zeros(), bit_length(varying));
+        let mut gaps = [(0u32, 0u32); 2]; // (start, width), widest first
+        let mut at = low;
+        while at < end {
+            at += (varying >> at).trailing_ones();
+            if at >= end {
+                break;
+            }
+            let gap = (at, (varying >> at).trailing_zeros());
+            if gap.1 > gaps[0].1 {
+                gaps = [gap, gaps[0]];
+            } else if gap.1 > gaps[1].1 {
+                gaps[1] = gap;
+            }
+            at += gap.1;
+        }
+        let mut fields = [Field::default(); 3];
+        let mut used = 0;
+        let mut from = low;
+        gaps.sort_unstable();
+        for (start, width) in gaps.into_iter().filter(|g| g.1 > 0).chain([(end, 0)]) {
+            fields[used] = Field {
+                shift: from as u8,
+                width: (start - from) as u8,
+            };
+            used += 1;
+            from = start + width;
+        }
+        Self { fields }
+    }
+
+    /// Bits an entry needs at most for ids that differ in the bits `varying`.
+    pub(crate) fn width_bound(varying: u64) -> u32 {
+        Self::covering(varying).width()
+    }
+
+    /// The base and layout for ids from `min` to `max` that differ from `min` in
+    /// the bits `varying`. The top field counts from `min`, the lower ones keep
+    /// bits as they are, which keeps the order without a borrow between fields.
+    pub(crate) fn choose(min: u64, max: u64, varying: u64, room: Room) -> (u64, Self) {
+        let mut layout = Self::covering(varying);
+        let Some(top) = layout.fields.iter_mut().rev().find(|f| f.width > 0) else {
+            return (min, layout);
+        };
+        let shift = u32::from(top.shift);
+        let span = (max >> shift) - (min >> shift);
+        top.width = bit_length(span) as u8;
+        let spare = match room {
+            Room::Above => 0,
+            Room::Below => (low_mask(bit_length(span)) - span).min(min >> shift),
+        };
+        let lower = layout.mask() & low_mask(shift);
+        ((min & !lower) - (spare << shift), layout)
+    }
+}
+
+/// On which side of the ids a new encoding leaves the unused values of its width:
+/// below when ids arrive in descending order, so that not each of them re-encodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Room {
+    Above,
+    Below,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(words: &[u64], width: u32, n: usize) -> Vec<u64> {
+        (0..n).map(|i| get(words, width, i)).collect()
+    }
+
+    #[test]
+    fn gaps_open_and_close_at_every_width_and_place() {
+        for width in 0..=64u32 {
+            for n in [1usize, 2, 5, 13] {
+                let value =
+                    |i: usize| (0x9E37_79B9_7F4A_7C15u64.wrapping_mul(i as u64 + 1)) & low_mask(width);
+                for at in 0..=n {
+                    let mut words = vec![0; words_for(n + 1, width) + 1];
+                    let mut twin: Vec<u64> = (0..n).map(value).collect();
+                    for (i, v) in twin.iter().enumerate() {
+                        set(&mut words, width, i, *v);
+                    }
+                    open_gap(&mut words, width, n, at);
+                    set(&mut words, width, at, value(99));
+                    twin.insert(at, value(99));
+                    assert_eq!(
+                        entries(&words, width, n + 1),
+                        twin,
+                        "open width {width} n {n} at {at}"
+                    );
+                    close_gap(&mut words, width, n + 1, at);
+                    twin.remove(at);
+                    assert_eq!(
+                        entries(&words, width, n),
+                        twin,
+                        "close width {width} n {n} at {at}"
+                    );
+                    let used = n * width as usize;
+                    let tail = words.iter().enumerate().all(|(k, w)| {
+                        let from = used.saturating_sub(k * 64).min(64) as u32;
+                        w & !low_mask(from) == 0
+                    });
+                    assert!(tail, "the tail is zero, width {width} n {n} at {at}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn layouts_keep_every_id_and_their_order() {
+        let sets: [&[u64]; 7] = [
+            &[0, u64::MAX],
+            &[7],
+            &[1 << 40, 1 << 40 | 1, 1 << 63],
+            &[0x7fff, 0x8000, 0x8001],
+            &[0x1000_0000_F000, 0x1000_0040_F001, 0x1000_0080_E000],
+            &[5, 5 + (1 << 22), 5 + (9 << 22), 5 + (9 << 22) + (3 << 12)],
+            &[u64::MAX - 1, u64::MAX],
+        ];
+        for ids in sets {
+            for room in [Room::Above, Room::Below] {
+                let (min, max) = (ids[0], ids[ids.len() - 1]);
+                let varying = ids.iter().fold(0, |v, id| v | (id ^ min));
+                let (base, layout) = Layout::choose(min, max, varying, room);
+                let packed: Vec<u64> = ids
+                    .iter()
+                    .map(|id| {
+                        assert_eq!((id - base) & !layout.mask(), 0, "{ids:?}");
+                        layout.pack(id - base)
+                    })
+                    .collect();
+                assert!(packed.windows(2).all(|p| p[0] < p[1]), "{ids:?}");
+                let back: Vec<u64> = packed.iter().map(|p| base + layout.unpack(*p)).collect();
+                assert_eq!(back, ids);
+                assert_eq!(Layout::from_fields(layout.fields()), Some(layout));
+            }
+        }
+    }
+
+    #[test]
+    fn capacities_follow_the_allocators_classes() {
+        let expected = [
+            (0, 0),
+            (1, 1),
+            (2, 2),
+            (3, 4),
+            (5, 6),
+            (9, 10),
+            (17, 20),
+            (33, 40),
+            (129, 160),
+            (255, 256),
+        ];
+        for (words, class) in expected {
+            assert_eq!(class_words(words), class, "{words}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What is known of a stretch of ids before it is encoded, and what each form would cost.
+
+use super::leaf::Form;
+use super::packing::{bit_length, low_mask, Layout, Room};
+use super::Run;
+
+/// Bytes that a packed leaf of several chunks may take before it is cut.
+pub(crate) const SHARED_LEAF_MAX_BYTES: usize = 2032;
+/// Bytes that a packed leaf of one chunk may take before it becomes bits.
+pub(crate) const CHUNK_LEAF_MAX_BYTES: usize = 8176;
+/// Bits of a chunk.
+const CHUNK_BITS: u128 = 1 << 16;
+
+/// What an impossible form costs: above 2^64 ids of 64 bits.
+const IMPOSSIBLE_BITS: u128 = 1 << 80;
+
+/// The first id of the chunk of `id`.
+pub(crate) const fn chunk_start(id: u64) -> u64 {
+    id & !0xFFFF
+}
+
+/// The last id of the chunk of `id`.
+pub(crate) const fn chunk_end(id: u64) -> u64 {
+    id | 0xFFFF
+}
+
+/// The sums over ascending runs that decide how they are encoded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) min: u64,
+    pub(crate) max: u64,
+    pub(crate) last_start: u64,
+    pub(crate) card: u128,
+    pub(crate) runs: usize,
+    /// The longest run, less one.
+    pub(crate) longest: u64,
+    /// Bits in which an id differs from `min`.
+    pub(crate) varying: u64,
+    id_width: u32,
+}
+
+impl Shape {
+    /// The shape of one run.
+    pub(crate) fn of(first: Run) -> Self {
+        let varying = low_mask(bit_length(first.start ^ first.end));
+        Self {
+            min: first.start,
+            max: first.end,
+            last_start: first.start,
+            card: first.cardinality(),
+            runs: 1,
+            longest: first.end - first.start,
+            varying,
+            id_width: Layout::width_bound(varying),
+        }
+    }
+
+    /// The shape of ascending runs; `None` of none.
+    pub(crate) fn of_all(runs: impl IntoIterator<Item = Run>) -> Option<Self> {
+        let mut runs = runs.into_iter();
+        let mut shape = Self::of(runs.next()?);
+        runs.for_each(|run| shape.push(run));
+        Some(shape)
+    }
+
+    /// Adds a run above all so far that does not touch the last one.
+    pub(crate) fn push(&mut self, run: Run) {
+        self.max = run.end;
+        self.last_start = run.start;
+        self.card += run.cardinality();
+        self.runs += 1;
+        self.longest = self.longest.max(run.end - run.start);
+        let inside = low_mask(bit_length(run.start ^ run.end));
+        self.vary((run.start ^ self.min) | inside);
+    }
+
+    /// Lengthens the last run to end at `end`.
+    pub(crate) fn extend(&mut self, end: u64) {
+        self.card += u128::from(end - self.max);
+        self.max = end;
+        self.longest = self.longest.max(end - self.last_start);
+        self.vary((self.last_start ^ self.min) | low_mask(bit_length(self.last_start ^ end)));
+    }
+
+    fn vary(&mut self, bits: u64) {
+        if bits & !self.varying != 0 {
+            self.varying |= bits;
+            self.id_width = Layout::width_bound(self.varying);
+        }
+    }
+
+    /// Whether all ids are of one chunk.
+    pub(crate) fn is_one_chunk(&self) -> bool {
+        chunk_start(self.min) == chunk_start(self.max)
+    }
+
+    /// The base and layout of the form of ids.
+    pub(crate) fn id_layout(&self, room: Room) -> (u64, Layout) {
+        Layout::choose(self.min, self.max, self.varying, room)
+    }
+
+    /// The widths of start and length in the form of runs.
+    pub(crate) fn run_widths(&self) -> (u32, u32) {
+        (bit_length(self.last_start - self.min), bit_length(self.longest))
+    }
+
+    /// Bits of all entries in the form of ids; may exceed the exact cost by a bit an id.
+    fn ids_bits(&self) -> u128 {
+        self.card * u128::from(self.id_width)
+    }
+
+    /// Bits of all entries in the form of runs; more than any leaf may have where
+    /// start and length do not fit one entry.
+    pub(crate) fn runs_bits(&self) -> u128 {
+        match self.run_widths() {
+            (start, length) if start + length <= 64 => self.runs as u128 * u128::from(start + length),
+            _ => IMPOSSIBLE_BITS,
+        }
+    }
+
+    /// Bytes of the cheaper packed form.
+    pub(crate) fn packed_bytes(&self) -> u128 {
+        self.ids_bits().min(self.runs_bits()).div_ceil(8)
+    }
+
+    /// The form that costs least: ids, runs, or bits for one chunk.
+    pub(crate) fn best_form(&self) -> Form {
+        if self.is_one_chunk() && self.packed_bytes() > CHUNK_LEAF_MAX_BYTES as u128 {
+            return Form::Bits;
+        }
+        let (_, layout) = self.id_layout(Room::Above);
+        let exact = self.card * u128::from(layout.width());
+        if self.card <= CHUNK_BITS && exact <= self.runs_bits() {
+            Form::Ids
+        } else {
+            Form::Runs
+        }
+    }
+
+    /// Whether the runs are too much for one leaf and can be cut between chunks.
+    pub(crate) fn overflows(&self) -> bool {
+        !self.is_one_chunk() && self.packed_bytes() > SHARED_LEAF_MAX_BYTES as u128
+    }
+}
+
+/// Cuts ascending runs at the chunk boundary `at`, splitting a run that crosses it.
+pub(crate) fn cut(runs: &mut Vec<Run>, at: u64) -> Vec<Run> {
+    let i = runs.partition_point(|run| run.start < at);
+    let mut right = runs.split_off(i);
+    if let Some(last) = runs.last_mut().filter(|last| last.end >= at) {
+        right.insert(
+            0,
+            Run {
+                start: at,
+                end: last.end,
+            },
+        );
+        last.end = at - 1;
+    }
+    right
+}

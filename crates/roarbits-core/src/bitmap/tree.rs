@@ -1,0 +1,398 @@
+//! The tree: shared nodes over leaves, copied along one path when a shared one changes.
+//!
+//! ```text
+//! Node  height 2   keys     [0, 5 << 16, 9 << 16]     multiples of 2^16, at most the least id below
+//!                  counts   [ids below each child]
+//!                  children [Node, Node, Node]        height 1, whose children are leaves
+//! ```
+//!
+//! The first key of a node is a lower bound only, and not needed to find a child:
+//! whatever is below the second key belongs to the first child.
+//!
+//! Every leaf is at the same depth. A node has 1 to 64 children; small neighbours
+//! are joined when one shrinks, so that the height stays logarithmic. Reference
+//! counts stand before headers of 48 bytes, never before the words of a leaf.
+
+use std::sync::Arc;
+
+use super::edit::merged;
+use super::leaf::Leaf;
+use super::packing::partition;
+use super::shape::chunk_start;
+
+/// Children of a node at most.
+pub(crate) const FANOUT: usize = 64;
+/// A node that shrinks below this tries to join a neighbour.
+const SPARSE_NODE: usize = FANOUT / 4;
+/// Children of two joined nodes at most.
+const JOINED_NODE: usize = FANOUT * 3 / 4;
+
+/// A non-empty subtree.
+#[derive(Debug, Clone)]
+pub(crate) enum Child {
+    Leaf(Arc<Leaf>),
+    Node(Arc<Node>),
+}
+
+/// A number from 1 to 2^64, kept less one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Count(u64);
+
+impl Count {
+    /// `n` must be 1 to 2^64.
+    pub(crate) fn of(n: u128) -> Self {
+        Self(n.wrapping_sub(1) as u64)
+    }
+
+    pub(crate) fn get(self) -> u128 {
+        u128::from(self.0) + 1
+    }
+}
+
+/// An inner node: parallel arrays over its children.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    pub(crate) height: u8,
+    pub(crate) keys: Vec<u64>,
+    pub(crate) counts: Vec<Count>,
+    pub(crate) children: Vec<Child>,
+}
+
+/// What a change did to a subtree, beyond its ids.
+pub(crate) enum Effect {
+    /// Nothing that concerns the parent.
+    Settled,
+    /// It overflowed: these stand to its right.
+    Split(Vec<(u64, Child)>),
+    /// Its last id is gone.
+    Emptied,
+}
+
+impl Child {
+    pub(crate) fn leaf(leaf: Leaf) -> Self {
+        Self::Leaf(Arc::new(leaf))
+    }
+
+    /// 0 of a leaf.
+    pub(crate) fn height(&self) -> u8 {
+        match self {
+            Self::Leaf(_) => 0,
+            Self::Node(node) => node.height,
+        }
+    }
+
+    /// The number of ids. O(children).
+    pub(crate) fn cardinality(&self) -> u128 {
+        match self {
+            Self::Leaf(leaf) => leaf.cardinality(),
+            Self::Node(node) => node.counts.iter().map(|c| c.get()).sum(),
+        }
+    }
+
+    pub(crate) fn min(&self) -> u64 {
+        match self {
+            Self::Leaf(leaf) => leaf.min(),
+            Self::Node(node) => node.children.first().map_or(0, Self::min),
+        }
+    }
+
+    pub(crate) fn max(&self) -> u64 {
+        match self {
+            Self::Leaf(leaf) => leaf.max(),
+            Self::Node(node) => node.children.last().map_or(0, Self::max),
+        }
+    }
+
+    /// Whether both are the very same subtree.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Leaf(a), Self::Leaf(b)) => Arc::ptr_eq(a, b),
+            (Self::Node(a), Self::Node(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
+    /// The leaf in which `id` is or would be.
+    pub(crate) fn leaf_of(&self, id: u64) -> &Leaf {
+        let mut child = self;
+        loop {
+            match child {
+                Self::Leaf(leaf) => return leaf,
+                Self::Node(node) => child = &node.children[node.index_of(id)],
+            }
+        }
+    }
+
+    pub(crate) fn contains(&self, id: u64) -> bool {
+        self.leaf_of(id).contains(id)
+    }
+
+    /// The number of ids that are `id` or below.
+    pub(crate) fn rank(&self, id: u64) -> u128 {
+        let (mut child, mut before) = (self, 0);
+        loop {
+            match child {
+                Self::Leaf(leaf) => return before + leaf.rank(id),
+                Self::Node(node) => {
+                    let i = node.index_of(id);
+                    before += node.counts[..i].iter().map(|c| c.get()).sum::<u128>();
+                    child = &node.children[i];
+                }
+            }
+        }
+    }
+
+    /// The `n`-th smallest id, zero-based; `n` must be below the cardinality.
+    pub(crate) fn select(&self, n: u128) -> u64 {
+        let (mut child, mut left) = (self, n);
+        'down: loop {
+            match child {
+                Self::Leaf(leaf) => return leaf.select(left),
+                Self::Node(node) => {
+                    for (count, below) in node.counts.iter().zip(&node.children) {
+                        if left < count.get() {
+                            child = below;
+                            continue 'down;
+                        }
+                        left -= count.get();
+                    }
+                    return self.max();
+                }
+            }
+        }
+    }
+
+    /// The smallest id that is `from` or above.
+    pub(crate) fn next_present(&self, from: u64) -> Option<u64> {
+        match self {
+            Self::Leaf(leaf) => leaf.next_present(from),
+            Self::Node(node) => {
+                let i = node.index_of(from);
+                let here = node.children[i].next_present(from);
+                here.or_else(|| node.children.get(i + 1).map(Self::min))
+            }
+        }
+    }
+
+    /// The smallest id from `from` to `last` that is not a member, where `last`
+    /// ends the range of this subtree. Full subtrees are passed by their counts.
+    pub(crate) fn next_absent(&self, from: u64, last: u64) -> Option<u64> {
+        let node = match self {
+            Self::Leaf(leaf) => return leaf.next_absent(from).filter(|id| *id <= last),
+            Self::Node(node) => node,
+        };
+        let first = node.index_of(from);
+        (first..node.children.len()).find_map(|i| {
+            let start = if i == first { from } else { node.keys[i] };
+            let end = node.keys.get(i + 1).map_or(last, |key| key - 1);
+            let is_full = start >= node.keys[i] && node.counts[i].get() == u128::from(end - node.keys[i]) + 1;
+            if is_full {
+                None
+            } else {
+                node.children[i].next_absent(start, end)
+            }
+        })
+    }
+
+    /// Sets `id`, which must be absent.
+    pub(crate) fn insert(&mut self, id: u64) -> Effect {
+        match self {
+            Self::Leaf(leaf) if leaf.is_closed_to(id) => self.set_beside(id),
+            Self::Leaf(leaf) => siblings(Arc::make_mut(leaf).insert(id)),
+            Self::Node(node) => {
+                let node = Arc::make_mut(node);
+                let i = node.index_of(id);
+                node.keys[i] = node.keys[i].min(chunk_start(id));
+                node.counts[i] = Count::of(node.counts[i].get() + 1);
+                let effect = node.children[i].insert(id);
+                node.settle(i, effect)
+            }
+        }
+    }
+
+    /// Clears `id`, which must be present.
+    pub(crate) fn remove(&mut self, id: u64) -> Effect {
+        match self {
+            Self::Leaf(leaf) if leaf.cardinality() == 1 => Effect::Emptied,
+            Self::Leaf(leaf) => siblings(Arc::make_mut(leaf).remove(id)),
+            Self::Node(node) => {
+                let node = Arc::make_mut(node);
+                let i = node.index_of(id);
+                let effect = node.children[i].remove(id);
+                if !matches!(effect, Effect::Emptied) {
+                    node.counts[i] = Count::of(node.counts[i].get() - 1);
+                }
+                let effect = node.settle(i, effect);
+                node.join_around(i);
+                effect
+            }
+        }
+    }
+
+    /// Gives `id` a leaf of its own beside this leaf.
+    fn set_beside(&mut self, id: u64) -> Effect {
+        let alone = Self::leaf(Leaf::single(id));
+        if id > self.min() {
+            return Effect::Split(vec![(chunk_start(id), alone)]);
+        }
+        let key = chunk_start(self.min());
+        let this = std::mem::replace(self, alone);
+        Effect::Split(vec![(key, this)])
+    }
+}
+
+fn siblings(parts: Vec<Leaf>) -> Effect {
+    if parts.is_empty() {
+        return Effect::Settled;
+    }
+    Effect::Split(
+        parts
+            .into_iter()
+            .map(|leaf| (chunk_start(leaf.min()), Child::leaf(leaf)))
+            .collect(),
+    )
+}
+
+impl Node {
+    /// A node without children, to be filled.
+    pub(crate) fn empty(height: u8, children: usize) -> Self {
+        Self {
+            height,
+            keys: Vec::with_capacity(children),
+            counts: Vec::with_capacity(children),
+            children: Vec::with_capacity(children),
+        }
+    }
+
+    /// The child in which `id` is or would be.
+    pub(crate) fn index_of(&self, id: u64) -> usize {
+        partition(self.keys.len(), |i| self.keys[i] <= id).saturating_sub(1)
+    }
+
+    pub(crate) fn push(&mut self, key: u64, count: Count, child: Child) {
+        self.insert_at(self.children.len(), key, count, child);
+    }
+
+    fn insert_at(&mut self, i: usize, key: u64, count: Count, child: Child) {
+        if self.children.len() == self.children.capacity() {
+            self.keys.reserve_exact(GROWTH);
+            self.counts.reserve_exact(GROWTH);
+            self.children.reserve_exact(GROWTH);
+        }
+        self.keys.insert(i, key);
+        self.counts.insert(i, count);
+        self.children.insert(i, child);
+    }
+
+    fn remove_at(&mut self, i: usize) {
+        self.keys.remove(i);
+        self.counts.remove(i);
+        self.children.remove(i);
+    }
+
+    /// Takes up what a change did to child `i`.
+    fn settle(&mut self, i: usize, effect: Effect) -> Effect {
+        match effect {
+            Effect::Settled => return Effect::Settled,
+            Effect::Emptied => self.remove_at(i),
+            Effect::Split(parts) => {
+                let mut moved = 0;
+                for (k, (key, child)) in parts.into_iter().enumerate() {
+                    let count = child.cardinality();
+                    moved += count;
+                    self.insert_at(i + 1 + k, key, Count::of(count), child);
+                }
+                self.counts[i] = Count::of(self.counts[i].get() - moved);
+            }
+        }
+        if self.children.is_empty() {
+            return Effect::Emptied;
+        }
+        self.split_if_large(i)
+    }
+
+    /// Cuts an overfull node; where its last children changed, the left part stays full.
+    fn split_if_large(&mut self, changed: usize) -> Effect {
+        let n = self.children.len();
+        if n <= FANOUT {
+            return Effect::Settled;
+        }
+        let at = if changed + 2 >= n { FANOUT - 1 } else { n / 2 };
+        let right = self.split_off(at);
+        Effect::Split(vec![(right.keys[0], Child::Node(Arc::new(right)))])
+    }
+
+    /// The children from `at` on, as a node beside this one; both keep exact allocations.
+    pub(crate) fn split_off(&mut self, at: usize) -> Self {
+        let right = Self {
+            height: self.height,
+            keys: self.keys.split_off(at),
+            counts: self.counts.split_off(at),
+            children: self.children.split_off(at),
+        };
+        self.shrink();
+        right
+    }
+
+    fn shrink(&mut self) {
+        self.keys.shrink_to_fit();
+        self.counts.shrink_to_fit();
+        self.children.shrink_to_fit();
+    }
+
+    /// Appends the children of a right neighbour.
+    pub(crate) fn append(&mut self, mut right: Self) {
+        let n = right.children.len();
+        self.keys.reserve_exact(n);
+        self.counts.reserve_exact(n);
+        self.children.reserve_exact(n);
+        self.keys.append(&mut right.keys);
+        self.counts.append(&mut right.counts);
+        self.children.append(&mut right.children);
+    }
+
+    /// Joins child `i`, which may have shrunk, with a neighbour if both are small.
+    fn join_around(&mut self, i: usize) {
+        if i + 1 < self.children.len() && self.join_at(i) {
+            return;
+        }
+        if i > 0 && i < self.children.len() {
+            self.join_at(i - 1);
+        }
+    }
+
+    /// Joins children `i` and `i + 1` if both are small; whether it did.
+    fn join_at(&mut self, i: usize) -> bool {
+        let joined = match (&self.children[i], &self.children[i + 1]) {
+            (Child::Leaf(a), Child::Leaf(b)) => merged(a, b).map(Child::leaf),
+            (Child::Node(a), Child::Node(b)) => joined_nodes(a, b, self.keys[i + 1]),
+            _ => None,
+        };
+        let Some(joined) = joined else {
+            return false;
+        };
+        self.children[i] = joined;
+        self.counts[i] = Count::of(self.counts[i].get() + self.counts[i + 1].get());
+        self.remove_at(i + 1);
+        true
+    }
+}
+
+/// Children by which a full allocation of a node grows.
+const GROWTH: usize = 8;
+
+/// One node in the place of two small neighbours; `key` is what their parent knows of the second.
+fn joined_nodes(a: &Node, b: &Node, key: u64) -> Option<Child> {
+    let (n, m) = (a.children.len(), b.children.len());
+    if n.min(m) >= SPARSE_NODE || n + m > JOINED_NODE {
+        return None;
+    }
+    let mut joined = Node::empty(a.height, n + m);
+    for node in [a, b] {
+        joined.keys.extend_from_slice(&node.keys);
+        joined.counts.extend_from_slice(&node.counts);
+        joined.children.extend_from_slice(&node.children);
+    }
+    joined.keys[n] = key;
+    Some(Child::Node(Arc::new(joined)))
+}
