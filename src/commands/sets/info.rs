@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use roarbits_core::codec::native;
+use roarbits_core::bitmap::Stats;
 use roarbits_core::{BitRead, Bitmap};
 
 use crate::commands::parse::required;
@@ -25,7 +26,7 @@ pub fn info(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
 
 fn reply_info(context: &Context, kind: &str, bytes: u64, bitmap: &Bitmap) {
     let stats = bitmap.stats();
-    context.reply_map(10);
+    context.reply_map(12);
     reply_head(context, kind, bitmap);
     reply_fields(
         context,
@@ -33,17 +34,14 @@ fn reply_info(context: &Context, kind: &str, bytes: u64, bitmap: &Bitmap) {
             ("bytes", u128::from(bytes)),
             ("shared_bytes", u128::from(stats.shared_bytes)),
             ("rdb_bytes", u128::from(native::encoded_bytes(bitmap, EVERYTHING))),
-            ("packed_leaves", u128::from(stats.packed_leaves)),
-            ("run_leaves", u128::from(stats.run_leaves)),
-            ("bits_leaves", u128::from(stats.bits_leaves)),
-            ("containers", stats.containers),
         ],
     );
+    reply_forms(context, &stats);
 }
 
 /// A string is one stretch of plain bits and shares nothing.
 fn reply_info_of_string(context: &Context, bytes: u64, bits: &dyn BitRead) {
-    context.reply_map(10);
+    context.reply_map(12);
     reply_head(context, "string", bits);
     reply_fields(
         context,
@@ -51,12 +49,9 @@ fn reply_info_of_string(context: &Context, bytes: u64, bits: &dyn BitRead) {
             ("bytes", u128::from(bytes)),
             ("shared_bytes", 0),
             ("rdb_bytes", u128::from(bits.length_bytes())),
-            ("packed_leaves", 0),
-            ("run_leaves", 0),
-            ("bits_leaves", 0),
-            ("containers", 0),
         ],
     );
+    reply_forms(context, &Stats::default());
 }
 
 fn reply_head(context: &Context, kind: &str, bits: &dyn BitRead) {
@@ -67,6 +62,22 @@ fn reply_head(context: &Context, kind: &str, bits: &dyn BitRead) {
         &[
             ("cardinality", bits.cardinality()),
             ("length", u128::from(bits.length_bytes())),
+        ],
+    );
+}
+
+/// Leaves and containers by form; there are at most 2^48 of either.
+fn reply_forms(context: &Context, stats: &Stats) {
+    let (leaves, containers) = (stats.leaves, stats.containers);
+    reply_fields(
+        context,
+        &[
+            ("ids_leaves", u128::from(leaves.ids)),
+            ("run_leaves", u128::from(leaves.runs)),
+            ("bits_leaves", u128::from(leaves.bits)),
+            ("ids_containers", u128::from(containers.ids)),
+            ("run_containers", u128::from(containers.runs)),
+            ("bits_containers", u128::from(containers.bits)),
         ],
     );
 }
