@@ -5,6 +5,7 @@
 //! nothing is neither propagated nor notified. How the server may evict or expire
 //! keys is its own affair: keys are opened as any native command opens them.
 
+use std::collections::BTreeMap;
 use std::ffi::CStr;
 
 use roarbits_core::bitmap::StringBits;
@@ -364,7 +365,7 @@ pub fn write_bits(context: &mut Context, writes: &[BitWrite<'_>]) -> Result<Vec<
         strings += usize::from(check_write(context, write)? == Kind::String);
     }
     let mut old = Vec::with_capacity(writes.len());
-    let mut any_changed = false;
+    let mut changed_keys = BTreeMap::new();
     for write in writes {
         let modified = change_in_place(&mut context.open_write(write.key), |bitmap| write.apply(bitmap))?;
         let Modified::Done(bit, changed) = modified else {
@@ -372,8 +373,7 @@ pub fn write_bits(context: &mut Context, writes: &[BitWrite<'_>]) -> Result<Vec<
             continue;
         };
         if changed == Change::Some {
-            any_changed = true;
-            announce(context, write.key);
+            changed_keys.insert(write.key.bytes(), write.key);
             if strings > 0 {
                 // Strings propagate as SETBIT, so the call as a whole must not.
                 context.replicate(c"RB.SETBIT", &[write.key, write.offset_arg, write.bit_arg]);
@@ -381,8 +381,11 @@ pub fn write_bits(context: &mut Context, writes: &[BitWrite<'_>]) -> Result<Vec<
         }
         old.push(OldBit::Known(bit));
     }
-    if any_changed && strings == 0 {
+    if !changed_keys.is_empty() && strings == 0 {
         context.replicate_verbatim();
+    }
+    for key in changed_keys.into_values() {
+        announce(context, key);
     }
     Ok(old)
 }

@@ -22,8 +22,19 @@ use redis_module::{redis_module, Context, RedisString, Status};
 use ffi::Loading;
 use types::BitmapType;
 
-/// The module's version as the server shows it: major, minor and patch in two digits each.
-const VERSION: i32 = 100;
+/// The module's version as the server shows it: two decimal digits each for major, minor and patch.
+const VERSION: i32 = 10_000 * decimal(env!("CARGO_PKG_VERSION_MAJOR"))
+    + 100 * decimal(env!("CARGO_PKG_VERSION_MINOR"))
+    + decimal(env!("CARGO_PKG_VERSION_PATCH"));
+
+const fn decimal(digits: &str) -> i32 {
+    let (bytes, mut value, mut at) = (digits.as_bytes(), 0, 0);
+    while at < bytes.len() {
+        value = value * 10 + (bytes[at] - b'0') as i32;
+        at += 1;
+    }
+    value
+}
 
 fn init(context: &Context, args: &[RedisString]) -> Status {
     let loading = Loading::new(context, args);

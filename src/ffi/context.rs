@@ -70,7 +70,11 @@ impl Context {
         #[cfg(debug_assertions)]
         if let Some(reported) = &self.reported {
             if !reported.iter().any(|known| known == key.bytes()) {
-                self.log_warning("a command opened a key that it did not report");
+                log_line(
+                    self.raw,
+                    c"warning",
+                    "a command opened a key that it did not report",
+                );
                 std::process::abort();
             }
         }
@@ -136,11 +140,6 @@ impl Context {
     fn flags(&self) -> c_int {
         // SAFETY: preconditions 1 and 2.
         unsafe { api!(RedisModule_GetContextFlags)(self.raw) }
-    }
-
-    /// Writes a line to the server's log, level warning.
-    pub fn log_warning(&self, line: &str) {
-        log_line(self.raw, c"warning", line);
     }
 }
 

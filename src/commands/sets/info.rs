@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use roarbits_core::codec::native;
 use roarbits_core::bitmap::Stats;
+use roarbits_core::codec::native;
 use roarbits_core::{BitRead, Bitmap};
 
 use crate::commands::parse::required;
