@@ -6,7 +6,6 @@
 //! keys is its own affair: keys are opened as any native command opens them.
 
 use std::collections::BTreeMap;
-use std::ffi::CStr;
 
 use roarbits_core::bitmap::StringBits;
 use roarbits_core::{BitRead, Bitmap, Builder};
@@ -409,7 +408,7 @@ fn check_string_offset(context: &Context, write: &BitWrite<'_>) -> Result<(), Re
     let digits = write.offset_arg.bytes();
     let strict = digits == b"0" || !digits.starts_with(b"0");
     let signed = i64::try_from(write.offset).is_ok();
-    if strict && signed && (context.must_obey() || write.offset / 8 < max_bulk_bytes(context)) {
+    if strict && signed && (context.must_obey() || fits_in_bulk(context, write.offset / 8 + 1)) {
         return Ok(());
     }
     Err(Refusal::new("ERR bit offset is not an integer or out of range"))
@@ -423,14 +422,18 @@ fn native_setbit(context: &mut Context, write: &BitWrite<'_>) -> Result<OldBit, 
         .ok_or(NOT_RUN)
 }
 
-/// The size of the largest bulk string that the server takes and gives.
-pub fn max_bulk_bytes(context: &Context) -> u64 {
-    const NAME: &CStr = c"proto-max-bulk-len";
-    const DEFAULT_BYTES: u64 = 512 * 1024 * 1024;
-    context
-        .server_setting(NAME)
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(DEFAULT_BYTES)
+/// Whether the server takes and gives a bulk string of `bytes`, by `proto-max-bulk-len`.
+pub fn fits_in_bulk(context: &Context, bytes: u64) -> bool {
+    // No server lets the limit be smaller, so that the usual call need not ask for it.
+    const SMALLEST_LIMIT_BYTES: u64 = 1024 * 1024;
+    const DEFAULT_LIMIT_BYTES: u64 = 512 * 1024 * 1024;
+    bytes <= SMALLEST_LIMIT_BYTES || {
+        let limit = context.server_setting(c"proto-max-bulk-len");
+        bytes
+            <= limit
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(DEFAULT_LIMIT_BYTES)
+    }
 }
 
 /// What MEMORY USAGE says of a key, in bytes; 0 if the server does not say.

@@ -21,9 +21,6 @@ pub fn registrations() -> [Registration; 2] {
 
 const EVERYTHING: RangeInclusive<u64> = 0..=u64::MAX;
 
-/// No server lets `proto-max-bulk-len` be smaller, so that smaller payloads need not ask for it.
-const SMALLEST_BULK_LIMIT_BYTES: u64 = 1024 * 1024;
-
 fn format(arg: Arg<'_>) -> Option<Format> {
     let formats = [
         ("PORTABLE64", Format::Portable64),
@@ -124,7 +121,7 @@ fn export_bits(
 }
 
 fn check_size(context: &Context, bytes: u64) -> Result<(), Refusal> {
-    if bytes <= SMALLEST_BULK_LIMIT_BYTES || bytes <= keyspace::max_bulk_bytes(context) {
+    if keyspace::fits_in_bulk(context, bytes) {
         return Ok(());
     }
     Err(Refusal::new(
