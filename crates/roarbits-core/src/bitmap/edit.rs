@@ -5,11 +5,11 @@
 //!
 //! | from | to | when |
 //! |---|---|---|
-//! | ids | runs | every 32nd id, runs estimated < 3/4 of ids, and the exact cost < 80 % |
+//! | ids | runs | every eighth of the ids, runs estimated < 3/4 of ids, and the exact cost < 80 % |
 //! | runs | ids | runs cost > 120 % of ids |
 //! | ids, runs | bits | one chunk above 8,176 bytes |
-//! | bits | runs | every 64th id, the exact cost < 6 KB |
-//! | bits | ids | removal, the exact cost < 6 KB |
+//! | bits | runs | every 512th id, the exact cost < 6 KB |
+//! | bits | ids | every 512th removal, the exact cost < 6 KB |
 
 use super::bits;
 use super::leaf::{run_entry, Form, Leaf};
@@ -19,10 +19,12 @@ use super::Run;
 
 /// Bits become packed again below this, well under what made them bits.
 const BITS_MIN_BYTES: usize = 6 * 1024;
-/// How often, in ids, a packed leaf is examined for runs.
+/// How often, in ids, a small packed leaf is examined for runs; a larger one every eighth of its ids.
 const PACKED_EXAM_IDS: u64 = 32;
-/// How often, in ids, a leaf of bits is examined for runs.
-const BITS_EXAM_IDS: u64 = 64;
+/// How often, in ids, a leaf of bits is examined for a packed form.
+const BITS_EXAM_IDS: u64 = 512;
+/// Bits of length that the longest run of a leaf typically needs beyond the mean one.
+const LONGEST_RUN_BITS: u32 = 2;
 
 impl Leaf {
     /// Whether `id` is better kept in a leaf of its own than here: it is of
@@ -187,12 +189,12 @@ impl Leaf {
         if self.payload_bytes() > CHUNK_LEAF_MAX_BYTES && self.is_one_chunk() {
             return self.rebuild();
         }
-        if card % PACKED_EXAM_IDS != 0 {
+        if !card.is_multiple_of((card / 8).next_power_of_two().max(PACKED_EXAM_IDS)) {
             return;
         }
         let ids_bits = card * u64::from(self.layout.width());
         let runs = u64::from(self.runs);
-        let run_width = bit_length(self.max() - self.base) + bit_length(card / runs);
+        let run_width = bit_length(self.max() - self.base) + bit_length(card / runs) + LONGEST_RUN_BITS;
         if runs * u64::from(run_width) * 4 < ids_bits * 3 {
             let shape = self.shape();
             if shape.runs_bits() * 5 < u128::from(ids_bits) * 4 {

@@ -30,6 +30,7 @@ pub(crate) fn words_for(entries: usize, width: u32) -> usize {
 }
 
 /// Field `i`.
+#[inline]
 pub(crate) fn get(words: &[u64], width: u32, i: usize) -> u64 {
     if width == 0 {
         return 0;
@@ -72,11 +73,15 @@ pub(crate) fn open_gap(words: &mut [u64], width: u32, entries: usize, i: usize) 
         words.copy_within(first..last, first + 1);
         return;
     }
-    for k in (first + 1..=last).rev() {
-        words[k] = (words[k] << width) | (words[k - 1] >> (64 - width));
-    }
     let kept = low_mask((from_bit % 64) as u32);
-    words[first] = (words[first] & kept) | ((words[first] & !kept) << width);
+    let moved = words[first] & !kept;
+    words[first] = (words[first] & kept) | (moved << width);
+    let mut carry = moved >> (64 - width);
+    for word in &mut words[first + 1..=last] {
+        let next = *word >> (64 - width);
+        *word = (*word << width) | carry;
+        carry = next;
+    }
 }
 
 /// Moves fields `i+1..entries` down by one, over field `i`; zeroes the freed tail.
@@ -94,10 +99,12 @@ pub(crate) fn close_gap(words: &mut [u64], width: u32, entries: usize, i: usize)
     }
     let kept = low_mask((from_bit % 64) as u32);
     let head = words[first] & kept;
-    for k in first..last {
-        words[k] = (words[k] >> width) | (words[k + 1] << (64 - width));
+    let mut carry = 0;
+    for word in words[first..=last].iter_mut().rev() {
+        let next = *word << (64 - width);
+        *word = (*word >> width) | carry;
+        carry = next;
     }
-    words[last] >>= width;
     words[first] = (words[first] & !kept) | head;
 }
 
