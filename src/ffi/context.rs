@@ -122,9 +122,13 @@ impl Context {
     fn notify(&mut self, class: c_int, event: &str, key: Arg<'_>) {
         // Written on every change, so nothing is allocated for it: no event is as long as this.
         let mut text = [0; 64];
-        let Some(place) = text.get_mut(..event.len()) else { return };
+        let Some(place) = text.get_mut(..event.len()) else {
+            return;
+        };
         place.copy_from_slice(event.as_bytes());
-        let Ok(event) = CStr::from_bytes_until_nul(&text) else { return };
+        let Ok(event) = CStr::from_bytes_until_nul(&text) else {
+            return;
+        };
         // SAFETY: preconditions 1 to 3; the server copies the event.
         unsafe { api!(RedisModule_NotifyKeyspaceEvent)(self.raw, class, event.as_ptr(), key.raw) };
     }
