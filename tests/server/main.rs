@@ -4,6 +4,7 @@
 mod cluster;
 mod datasets;
 mod harness;
+mod introspection;
 mod persistence;
 mod replication;
 
@@ -14,6 +15,7 @@ fn main() -> ExitCode {
         ("cluster", cluster::tests()),
         ("datasets", datasets::tests()),
         ("harness", harness::tests()),
+        ("introspection", introspection::tests()),
         ("persistence", persistence::tests()),
         ("replication", replication::tests()),
     ])
