@@ -4,6 +4,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::reply::{describe, Outcome};
 use crate::{args, Client, Value};
 
 impl Client {
@@ -33,6 +34,37 @@ impl Client {
         match text.as_deref().map(str::parse) {
             Some(Ok(number)) => number,
             _ => panic!("INFO {section} has {field} = {text:?}, not a number"),
+        }
+    }
+
+    /// The reply of a command and the time that the server itself spent on it,
+    /// by its own statistics, in microseconds; INFO commandstats starts over.
+    ///
+    /// # Panics
+    /// If the server has no statistics of the command: it does not know it, or
+    /// refused it before running it.
+    pub fn timed<A: AsRef<[u8]>>(&mut self, args: &[A]) -> (Outcome, Duration) {
+        self.ok(&["CONFIG", "RESETSTAT"]);
+        let outcome = self.cmd(args);
+        let name = args
+            .first()
+            .map(|name| String::from_utf8_lossy(name.as_ref()).to_lowercase());
+        let mark = format!("cmdstat_{}:", name.unwrap_or_default());
+        let text = self.text(&["INFO", "commandstats"]);
+        let spent: Option<u64> = text
+            .lines()
+            .filter(|line| line.starts_with(&mark))
+            .find_map(|line| {
+                let fields = line.split([':', ',']);
+                fields
+                    .filter_map(|field| field.strip_prefix("usec="))
+                    .next()?
+                    .parse()
+                    .ok()
+            });
+        match spent {
+            Some(micros) => (outcome, Duration::from_micros(micros)),
+            None => panic!("no statistics of {}: {outcome:?}", describe(args)),
         }
     }
 

@@ -1,8 +1,10 @@
 //! The black-box tests: one binary, a module a family or concern. A module
 //! lists its tests with `tests!`; the harness runs, skips and counts them.
 
+mod cases;
 mod cluster;
 mod datasets;
+mod examples;
 mod harness;
 mod introspection;
 mod persistence;
@@ -12,8 +14,10 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     roarbits_tests::run::main(vec![
+        ("cases", cases::tests()),
         ("cluster", cluster::tests()),
         ("datasets", datasets::tests()),
+        ("examples", examples::tests()),
         ("harness", harness::tests()),
         ("introspection", introspection::tests()),
         ("persistence", persistence::tests()),
