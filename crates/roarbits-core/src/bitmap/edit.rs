@@ -12,7 +12,7 @@
 //! | bits | ids | every 512th removal, the exact cost < 6 KB |
 
 use super::bits;
-use super::leaf::{run_entry, Form, Leaf};
+use super::leaf::{Form, Leaf};
 use super::packing::{self, bit_length, Room};
 use super::shape::{chunk_end, chunk_start, cut, Shape, CHUNK_LEAF_MAX_BYTES, SHARED_LEAF_MAX_BYTES};
 use super::Run;
@@ -44,12 +44,7 @@ impl Leaf {
     pub(crate) fn insert(&mut self, id: u64) -> Vec<Leaf> {
         match self.form {
             Form::Ids => self.insert_into_ids(id),
-            Form::Runs => {
-                let parts = self.insert_into_runs(id);
-                if !parts.is_empty() {
-                    return parts;
-                }
-            }
+            Form::Runs => self.insert_into_runs(id),
             Form::Bits => self.insert_into_bits(id),
         }
         self.split_if_large(id)
@@ -59,12 +54,7 @@ impl Leaf {
     pub(crate) fn remove(&mut self, id: u64) -> Vec<Leaf> {
         match self.form {
             Form::Ids => self.remove_from_ids(id),
-            Form::Runs => {
-                let parts = self.remove_from_runs(id);
-                if !parts.is_empty() {
-                    return parts;
-                }
-            }
+            Form::Runs => self.remove_from_runs(id),
             Form::Bits => self.remove_from_bits(id),
         }
         self.split_if_large(id)
@@ -83,14 +73,7 @@ impl Leaf {
         };
         let mut left: Vec<Run> = self.runs_iter().collect();
         let right = cut(&mut left, at);
-        let mut parts = leaves_of(left);
-        parts.extend(leaves_of(right));
-        self.become_first(parts)
-    }
-
-    /// Becomes the first of `parts` and gives the others.
-    fn become_first(&mut self, parts: Vec<Leaf>) -> Vec<Leaf> {
-        let mut parts = parts.into_iter();
+        let mut parts = leaves_of(left).into_iter().chain(leaves_of(right));
         if let Some(first) = parts.next() {
             *self = first;
         }
@@ -203,7 +186,7 @@ impl Leaf {
         }
     }
 
-    fn insert_into_runs(&mut self, id: u64) -> Vec<Leaf> {
+    fn insert_into_runs(&mut self, id: u64) {
         let after = self.runs_from_below(id);
         let left = after
             .checked_sub(1)
@@ -241,14 +224,11 @@ impl Leaf {
             (None, None) => (after, 0, Run { start: id, end: id }),
         };
         self.card_less_one += 1;
-        let parts = self.replace_runs(from, replaced, &[run]);
-        if parts.is_empty() {
-            self.examine_runs();
-        }
-        parts
+        self.replace_runs(from, replaced, &[run]);
+        self.examine_runs();
     }
 
-    fn remove_from_runs(&mut self, id: u64) -> Vec<Leaf> {
+    fn remove_from_runs(&mut self, id: u64) {
         let i = self.runs_from_below(id) - 1;
         let run = self.run_at(i);
         let left = Run {
@@ -266,21 +246,18 @@ impl Leaf {
             (false, false) => &[left, right],
         };
         self.card_less_one -= 1;
-        let parts = self.replace_runs(i, 1, with);
-        if parts.is_empty() {
-            self.release();
-            self.examine_runs();
-        }
-        parts
+        self.replace_runs(i, 1, with);
+        self.release();
+        self.examine_runs();
     }
 
-    /// Puts `with` in the place of `count` entries from entry `from`. Gives leaves as `insert` does.
-    fn replace_runs(&mut self, from: usize, count: usize, with: &[Run]) -> Vec<Leaf> {
+    /// Puts `with` in the place of `count` entries from entry `from`.
+    fn replace_runs(&mut self, from: usize, count: usize, with: &[Run]) {
         let (start_width, length_width) = (self.layout.width(), u32::from(self.length_width));
         let fits = with.iter().all(|run| {
             run.start
                 .checked_sub(self.base)
-                .is_some_and(|s| bit_length(s) <= start_width)
+                .is_some_and(|start| bit_length(start) <= start_width)
                 && bit_length(run.end - run.start) <= length_width
         });
         if !fits {
@@ -298,29 +275,18 @@ impl Leaf {
             n += 1;
         }
         for (k, run) in with.iter().enumerate() {
-            packing::set(
-                &mut self.words,
-                width,
-                from + k,
-                run_entry(*run, self.base, length_width),
-            );
+            self.set_run(from + k, *run);
         }
         self.runs = n as u16;
-        Vec::new()
     }
 
-    /// As `replace_runs`, where the entries are too narrow for `with`. A start far
-    /// from a long run may fit no entry at all: then the leaf is cut.
-    fn reencode_runs(&mut self, from: usize, count: usize, with: &[Run]) -> Vec<Leaf> {
+    /// As `replace_runs`, where the entries are too narrow for `with`.
+    fn reencode_runs(&mut self, from: usize, count: usize, with: &[Run]) {
         let mut runs: Vec<Run> = self.runs_iter().collect();
         runs.splice(from..from + count, with.iter().copied());
-        match Shape::of_all(runs.iter().copied()) {
-            Some(shape) if !shape.overflows() && shape.best_form() == Form::Runs => {
-                let room = if from == 0 { Room::Below } else { Room::Above };
-                *self = Self::encode_runs(&shape, runs.into_iter(), room);
-                Vec::new()
-            }
-            _ => self.become_first(leaves_of(runs)),
+        if let Some(shape) = Shape::of_all(runs.iter().copied()) {
+            let room = if from == 0 { Room::Below } else { Room::Above };
+            *self = Self::encode_runs(&shape, runs.into_iter(), room);
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Ids    entries of layout.width() bits: the bits of (id - base) that vary here, ascending
-//! Runs   entries of layout.width() + length_width bits: (start - base) << length_width | (length - 1),
+//! Runs   entries of length_width + layout.width() bits, up to 64 each: length - 1, then start - base;
 //!        ascending, never touching
 //! Bits   1,024 words: the ids base .. base + 65,535 of one chunk, one bit each
 //! ```
@@ -90,21 +90,18 @@ impl Leaf {
             Room::Above => 0,
             Room::Below => (low_mask(start_width) - (shape.last_start - shape.min)).min(shape.min),
         };
-        let base = shape.min - spare;
-        let width = start_width + length_width;
-        let mut words = vec![0; packing::class_words(packing::words_for(shape.runs, width))];
-        for (i, run) in runs.enumerate() {
-            packing::set(&mut words, width, i, run_entry(run, base, length_width));
-        }
-        Self {
-            base,
-            words: words.into_boxed_slice(),
+        let words = packing::words_for(shape.runs, start_width + length_width);
+        let mut leaf = Self {
+            base: shape.min - spare,
+            words: vec![0; packing::class_words(words)].into_boxed_slice(),
             card_less_one: (shape.card - 1) as u64,
             runs: shape.runs as u16,
             length_width: length_width as u8,
             form: Form::Runs,
             layout: Layout::contiguous(start_width),
-        }
+        };
+        runs.enumerate().for_each(|(i, run)| leaf.set_run(i, run));
+        leaf
     }
 
     pub(super) fn encode_bits(shape: &Shape, runs: impl Iterator<Item = Run>) -> Self {
@@ -186,13 +183,27 @@ impl Leaf {
 
     /// Run `i` of the form of runs.
     pub(super) fn run_at(&self, i: usize) -> Run {
-        let entry = packing::get(&self.words, self.entry_width(), i);
         let length_width = u32::from(self.length_width);
-        let start = self.base + entry.checked_shr(length_width).unwrap_or(0);
+        let at = i * self.entry_width() as usize;
+        let length = packing::read(&self.words, at, length_width);
+        let start = self.base + packing::read(&self.words, at + length_width as usize, self.layout.width());
         Run {
             start,
-            end: start + (entry & low_mask(length_width)),
+            end: start + length,
         }
+    }
+
+    /// Overwrites run `i` of the form of runs, which must fit its widths.
+    pub(super) fn set_run(&mut self, i: usize, run: Run) {
+        let (length_width, start_width) = (u32::from(self.length_width), self.layout.width());
+        let at = i * self.entry_width() as usize;
+        packing::write(&mut self.words, at, length_width, run.end - run.start);
+        packing::write(
+            &mut self.words,
+            at + length_width as usize,
+            start_width,
+            run.start - self.base,
+        );
     }
 
     /// The number of ids below `id` in the form of ids.
@@ -367,11 +378,6 @@ impl Leaf {
         runs.for_each(|run| shape.push(run));
         shape
     }
-}
-
-/// An entry of the form of runs.
-pub(super) fn run_entry(run: Run, base: u64, length_width: u32) -> u64 {
-    (run.start - base).checked_shl(length_width).unwrap_or(0) | (run.end - run.start)
 }
 
 /// A place in a walk over the runs of a leaf.

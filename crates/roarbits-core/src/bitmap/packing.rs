@@ -29,14 +29,13 @@ pub(crate) fn words_for(entries: usize, width: u32) -> usize {
     (entries * width as usize).div_ceil(64)
 }
 
-/// Field `i`.
+/// The `width` bits, at most 64, from bit `at`.
 #[inline]
-pub(crate) fn get(words: &[u64], width: u32, i: usize) -> u64 {
+pub(crate) fn read(words: &[u64], at: usize, width: u32) -> u64 {
     if width == 0 {
         return 0;
     }
-    let bit = i * width as usize;
-    let (word, offset) = (bit / 64, (bit % 64) as u32);
+    let (word, offset) = (at / 64, (at % 64) as u32);
     let low = words[word] >> offset;
     let value = if offset + width > 64 {
         low | (words[word + 1] << (64 - offset))
@@ -46,13 +45,13 @@ pub(crate) fn get(words: &[u64], width: u32, i: usize) -> u64 {
     value & low_mask(width)
 }
 
-/// Overwrites field `i`.
-pub(crate) fn set(words: &mut [u64], width: u32, i: usize, value: u64) {
+/// Overwrites the `width` bits, at most 64, from bit `at`.
+#[inline]
+pub(crate) fn write(words: &mut [u64], at: usize, width: u32, value: u64) {
     if width == 0 {
         return;
     }
-    let bit = i * width as usize;
-    let (word, offset) = (bit / 64, (bit % 64) as u32);
+    let (word, offset) = (at / 64, (at % 64) as u32);
     let mask = low_mask(width);
     words[word] = (words[word] & !(mask << offset)) | (value << offset);
     if offset + width > 64 {
@@ -61,7 +60,19 @@ pub(crate) fn set(words: &mut [u64], width: u32, i: usize, value: u64) {
     }
 }
 
-/// Moves fields `i..entries` up by one; field `i` is then to be set.
+/// Field `i`, of at most 64 bits.
+#[inline]
+pub(crate) fn get(words: &[u64], width: u32, i: usize) -> u64 {
+    read(words, i * width as usize, width)
+}
+
+/// Overwrites field `i`, of at most 64 bits.
+#[inline]
+pub(crate) fn set(words: &mut [u64], width: u32, i: usize, value: u64) {
+    write(words, i * width as usize, width, value);
+}
+
+/// Moves fields `i..entries`, of at most 128 bits, up by one; field `i` is then to be set.
 pub(crate) fn open_gap(words: &mut [u64], width: u32, entries: usize, i: usize) {
     if width == 0 || i == entries {
         return;
@@ -69,22 +80,24 @@ pub(crate) fn open_gap(words: &mut [u64], width: u32, entries: usize, i: usize) 
     let from_bit = i * width as usize;
     let first = from_bit / 64;
     let last = ((entries + 1) * width as usize - 1) / 64;
-    if width == 64 {
-        words.copy_within(first..last, first + 1);
-        return;
-    }
+    let (whole, part) = ((width / 64) as usize, width % 64);
     let kept = low_mask((from_bit % 64) as u32);
-    let moved = words[first] & !kept;
-    words[first] = (words[first] & kept) | (moved << width);
-    let mut carry = moved >> (64 - width);
-    for word in &mut words[first + 1..=last] {
-        let next = *word >> (64 - width);
-        *word = (*word << width) | carry;
+    let head = words[first];
+    words[first] = head & !kept;
+    if whole > 0 {
+        words.copy_within(first..=last - whole, first + whole);
+        words[first..first + whole].fill(0);
+    }
+    let mut carry = 0;
+    for word in &mut words[first + whole..=last] {
+        let next = word.checked_shr(64 - part).unwrap_or(0);
+        *word = (*word << part) | carry;
         carry = next;
     }
+    words[first] = (words[first] & !kept) | (head & kept);
 }
 
-/// Moves fields `i+1..entries` down by one, over field `i`; zeroes the freed tail.
+/// Moves fields `i+1..entries`, of at most 128 bits, down by one, over field `i`; zeroes the freed tail.
 pub(crate) fn close_gap(words: &mut [u64], width: u32, entries: usize, i: usize) {
     if width == 0 {
         return;
@@ -92,17 +105,18 @@ pub(crate) fn close_gap(words: &mut [u64], width: u32, entries: usize, i: usize)
     let from_bit = i * width as usize;
     let first = from_bit / 64;
     let last = (entries * width as usize - 1) / 64;
-    if width == 64 {
-        words.copy_within(first + 1..last + 1, first);
-        words[last] = 0;
-        return;
-    }
+    let (whole, part) = ((width / 64) as usize, width % 64);
     let kept = low_mask((from_bit % 64) as u32);
     let head = words[first] & kept;
+    if whole > 0 {
+        let from = (first + whole).min(last + 1);
+        words.copy_within(from..=last, first);
+        words[(last + 1).saturating_sub(whole).max(first)..=last].fill(0);
+    }
     let mut carry = 0;
     for word in words[first..=last].iter_mut().rev() {
-        let next = *word << (64 - width);
-        *word = (*word >> width) | carry;
+        let next = word.checked_shl(64 - part).unwrap_or(0);
+        *word = (*word >> part) | carry;
         carry = next;
     }
     words[first] = (words[first] & !kept) | head;
@@ -298,24 +312,47 @@ pub(crate) enum Room {
 mod tests {
     use super::*;
 
-    fn entries(words: &[u64], width: u32, n: usize) -> Vec<u64> {
-        (0..n).map(|i| get(words, width, i)).collect()
+    /// Fields of up to 128 bits, read in two halves.
+    fn entries(words: &[u64], width: u32, n: usize) -> Vec<(u64, u64)> {
+        let low = width.min(64);
+        let at = |i: usize| i * width as usize;
+        (0..n)
+            .map(|i| {
+                (
+                    read(words, at(i), low),
+                    read(words, at(i) + low as usize, width - low),
+                )
+            })
+            .collect()
+    }
+
+    fn put(words: &mut [u64], width: u32, i: usize, value: (u64, u64)) {
+        let low = width.min(64);
+        let at = i * width as usize;
+        write(words, at, low, value.0);
+        write(words, at + low as usize, width - low, value.1);
     }
 
     #[test]
     fn gaps_open_and_close_at_every_width_and_place() {
-        for width in 0..=64u32 {
+        for width in 0..=128u32 {
             for n in [1usize, 2, 5, 13] {
-                let value =
-                    |i: usize| (0x9E37_79B9_7F4A_7C15u64.wrapping_mul(i as u64 + 1)) & low_mask(width);
+                let value = |i: usize| {
+                    let mixed = 0x9E37_79B9_7F4A_7C15u64.wrapping_mul(i as u64 + 1);
+                    let low = width.min(64);
+                    (
+                        mixed & low_mask(low),
+                        mixed.rotate_left(17) & low_mask(width - low),
+                    )
+                };
                 for at in 0..=n {
                     let mut words = vec![0; words_for(n + 1, width) + 1];
-                    let mut twin: Vec<u64> = (0..n).map(value).collect();
+                    let mut twin: Vec<(u64, u64)> = (0..n).map(value).collect();
                     for (i, v) in twin.iter().enumerate() {
-                        set(&mut words, width, i, *v);
+                        put(&mut words, width, i, *v);
                     }
                     open_gap(&mut words, width, n, at);
-                    set(&mut words, width, at, value(99));
+                    put(&mut words, width, at, value(99));
                     twin.insert(at, value(99));
                     assert_eq!(
                         entries(&words, width, n + 1),

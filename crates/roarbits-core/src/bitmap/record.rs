@@ -143,8 +143,8 @@ fn read_runs(reader: &mut Reader<'_>, base: u64) -> Result<Leaf, DecodeError> {
     let at = reader.at();
     let entries = reader.take_varint()?;
     let [start_width, length_width] = reader.take_array()?;
-    if u16::from(start_width) + u16::from(length_width) > 64 {
-        return Err(DecodeError::new("entries of more than 64 bits", reader.at() - 2));
+    if start_width > 64 || length_width > 64 {
+        return Err(DecodeError::new("a field of more than 64 bits", reader.at() - 2));
     }
     let words = read_entries(reader, entries, u32::from(start_width) + u32::from(length_width))?;
     let mut leaf = Leaf {
@@ -163,14 +163,14 @@ fn read_runs(reader: &mut Reader<'_>, base: u64) -> Result<Leaf, DecodeError> {
 
 /// The number of ids; `None` if runs touch, do not ascend or leave 64 bits.
 fn count_ids_of_runs(leaf: &Leaf) -> Option<u128> {
-    let (width, length_width) = (leaf.entry_width(), u32::from(leaf.length_width));
+    let (length_width, start_width) = (u32::from(leaf.length_width), leaf.layout.width());
     let (mut card, mut free) = (0, Some(0));
     for i in 0..leaf.entries() {
-        let entry = packing::get(&leaf.words, width, i);
-        let start = leaf
-            .base
-            .checked_add(entry.checked_shr(length_width).unwrap_or(0))?;
-        let end = start.checked_add(entry & packing::low_mask(length_width))?;
+        let at = i * leaf.entry_width() as usize;
+        let length = packing::read(&leaf.words, at, length_width);
+        let start = packing::read(&leaf.words, at + length_width as usize, start_width);
+        let start = leaf.base.checked_add(start)?;
+        let end = start.checked_add(length)?;
         if start < free? {
             return None;
         }

@@ -11,9 +11,6 @@ pub(crate) const CHUNK_LEAF_MAX_BYTES: usize = 8176;
 /// Bits of a chunk.
 const CHUNK_BITS: u128 = 1 << 16;
 
-/// What an impossible form costs: above 2^64 ids of 64 bits.
-const IMPOSSIBLE_BITS: u128 = 1 << 80;
-
 /// The first id of the chunk of `id`.
 pub(crate) const fn chunk_start(id: u64) -> u64 {
     id & !0xFFFF
@@ -109,13 +106,10 @@ impl Shape {
         self.card * u128::from(self.id_width)
     }
 
-    /// Bits of all entries in the form of runs; more than any leaf may have where
-    /// start and length do not fit one entry.
+    /// Bits of all entries in the form of runs.
     pub(crate) fn runs_bits(&self) -> u128 {
-        match self.run_widths() {
-            (start, length) if start + length <= 64 => self.runs as u128 * u128::from(start + length),
-            _ => IMPOSSIBLE_BITS,
-        }
+        let (start, length) = self.run_widths();
+        self.runs as u128 * u128::from(start + length)
     }
 
     /// Bytes of the cheaper packed form.

@@ -100,7 +100,9 @@ fn validate_bits(leaf: &Leaf) -> Check {
 
 fn validate_packed(leaf: &Leaf) -> Check {
     let width = leaf.entry_width();
-    ensure(width <= 64, || format!("entries of {width} bits"))?;
+    ensure(leaf.layout.width() <= 64 && leaf.length_width <= 64, || {
+        format!("entries of {width} bits")
+    })?;
     let used = leaf.used_words();
     ensure(used <= leaf.words.len(), || "entries beyond the words".into())?;
     ensure(leaf.words.len() == class_words(leaf.words.len()), || {
