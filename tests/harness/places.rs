@@ -52,17 +52,18 @@ fn from_variable(variable: &str, build: &str, usual: &str) -> PathBuf {
     path
 }
 
-/// The server binary under test.
+/// The server binary under test. A bare name is looked up on the PATH; a
+/// relative path is relative to the repository, wherever cargo runs tests.
 ///
 /// # Panics
 /// If it is neither given nor on the PATH.
 pub fn server_binary() -> PathBuf {
-    match env::var_os("ROARBITS_SERVER") {
-        Some(value) => PathBuf::from(value),
-        None => on_path("redis-server").unwrap_or_else(|| {
-            panic!("no redis-server on the PATH: run `make setup` or set ROARBITS_SERVER")
-        }),
+    let given = env::var("ROARBITS_SERVER").unwrap_or_else(|_| "redis-server".to_string());
+    if given.contains('/') {
+        return repository().join(given);
     }
+    on_path(&given)
+        .unwrap_or_else(|| panic!("no {given} on the PATH: run `make setup` or set ROARBITS_SERVER"))
 }
 
 /// The redis-cli that forms clusters.

@@ -1,12 +1,9 @@
-//! What the server tells of the commands, and the sessions of their rows.
+//! What the server tells of the commands.
 
-use roarbits_tests::{args, spec, terminal, tests, Server, TestList, Value};
+use roarbits_tests::{args, spec, tests, Server, TestList, Value};
 
 pub fn tests() -> TestList {
-    tests![
-        every_row_is_registered_and_nothing_else,
-        examples_reply_what_the_pages_show,
-    ]
+    tests![every_row_is_registered_and_nothing_else]
 }
 
 fn every_row_is_registered_and_nothing_else() {
@@ -48,24 +45,4 @@ fn every_row_is_registered_and_nothing_else() {
         .filter(|name| !rows.iter().any(|row| row.name() == *name))
         .collect();
     assert!(unknown.is_empty(), "registered without a row: {unknown:?}");
-}
-
-fn examples_reply_what_the_pages_show() {
-    let server = Server::start();
-    let mut client = server.client();
-    let mut different = Vec::new();
-    for row in spec::rows() {
-        client.ok(&["FLUSHALL"]);
-        for (input, output) in row.examples() {
-            let typed = terminal::split(&input).unwrap_or_else(|problem| panic!("{}: {problem}", row.name()));
-            let printed = terminal::print(&client.cmd(&typed));
-            if printed != output {
-                different.push(format!(
-                    "{}: {input}\n  page:   {output}\n  server: {printed}",
-                    row.name()
-                ));
-            }
-        }
-    }
-    assert!(different.is_empty(), "{}", different.join("\n"));
 }
