@@ -8,7 +8,8 @@
 mod bit_writes;
 
 use roarbits_core::bitmap::StringBits;
-use roarbits_core::{BitRead, Bitmap, Builder};
+use roarbits_core::codec::string;
+use roarbits_core::{BitRead, Bitmap};
 
 use crate::drops;
 use crate::ffi::{Arg, Context, Kind, Refusal, WriteKey};
@@ -102,17 +103,8 @@ pub fn snapshot(context: &Context, key: Arg<'_>) -> Result<Bitmap, Refusal> {
     read_bits(context, key, |stored| match stored {
         Stored::Missing => Bitmap::new(),
         Stored::Bitmap(bitmap) => bitmap.clone(),
-        Stored::String(bits) => bitmap_of(&bits),
+        Stored::String(bits) => string::decode(bits.bytes()),
     })
-}
-
-/// A bitmap of the same ids and length. O(runs).
-pub fn bitmap_of(bits: &dyn BitRead) -> Bitmap {
-    let mut builder = Builder::new();
-    for run in bits.runs_in(0..=u64::MAX) {
-        builder.push_run(run);
-    }
-    builder.finish(bits.length_bytes())
 }
 
 /// Whether a modification changed which ids are set; a change of length is noticed anyway.

@@ -75,7 +75,7 @@ fn export_stored(
     match (stored, format) {
         (Stored::Missing, _) => Ok(Vec::new()),
         (Stored::Bitmap(bitmap), Format::Native) => export_native(context, bitmap, range),
-        (Stored::String(bits), Format::Native) => export_native(context, &keyspace::bitmap_of(bits), range),
+        (Stored::String(bits), Format::Native) => export_native(context, &string::decode(bits.bytes()), range),
         (Stored::Bitmap(bitmap), _) => export_bits(context, *bitmap, format, range),
         (Stored::String(bits), _) => export_bits(context, bits, format, range),
     }

@@ -26,6 +26,11 @@ impl<'a> StringBits<'a> {
         Self { bytes }
     }
 
+    /// The bytes of the string.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// Whether the string begins as a native HyperLogLog does, whose bits are no ids.
     pub fn has_hll_header(&self) -> bool {
         self.bytes.len() >= HLL_HEADER_BYTES && self.bytes.starts_with(HLL_MAGIC)
