@@ -164,6 +164,26 @@ pub fn modify<R>(
     }
 }
 
+/// As `modify`, for a change that may replace much of the bitmap at once: what falls
+/// out of it is freed off the main thread.
+///
+/// # Errors
+/// As `modify`.
+pub fn modify_at_large<R>(
+    context: &mut Context,
+    key: Arg<'_>,
+    change: impl FnOnce(&mut Bitmap) -> (R, Ids),
+) -> Result<R, Refusal> {
+    modify(context, key, |bitmap| {
+        let before = bitmap.clone();
+        let (result, ids) = change(bitmap);
+        if ids == Ids::Changed {
+            drops::release(before);
+        }
+        (result, ids)
+    })
+}
+
 fn change_in_place<R>(
     opened: &mut WriteKey<'_>,
     change: impl FnOnce(&mut Bitmap) -> (R, Ids),

@@ -85,7 +85,7 @@ fn change_range(
     change: fn(&mut Bitmap, RangeInclusive<u64>) -> u128,
 ) -> Result<(), Refusal> {
     let range = parse::id_range(required(args, 2)?, required(args, 3)?)?;
-    let changed = keyspace::modify(context, required(args, 1)?, |bitmap| {
+    let changed = keyspace::modify_at_large(context, required(args, 1)?, |bitmap| {
         let changed = change(bitmap, range);
         (changed, Ids::from(changed > 0))
     })?;
@@ -95,7 +95,7 @@ fn change_range(
 
 fn fliprange(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
     let range = parse::id_range(required(args, 2)?, required(args, 3)?)?;
-    let cardinality = keyspace::modify(context, required(args, 1)?, |bitmap| {
+    let cardinality = keyspace::modify_at_large(context, required(args, 1)?, |bitmap| {
         let changed = Ids::from(!range.is_empty());
         bitmap.flip_range(range);
         (bitmap.cardinality(), changed)
