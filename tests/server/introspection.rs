@@ -18,12 +18,13 @@ fn every_row_is_registered_and_nothing_else() {
         let Some(Value::Array(entry)) = entries.first() else {
             panic!("{} is not registered", row.name())
         };
-        assert_eq!(
-            entry.get(1),
-            Some(&Value::Int(row.arity())),
-            "arity of {}",
-            row.name()
-        );
+        // Before 7.0 modules cannot say an arity: the server shows -1, the module checks.
+        let arity = if server.flavor().is_before_7() {
+            -1
+        } else {
+            row.arity()
+        };
+        assert_eq!(entry.get(1), Some(&Value::Int(arity)), "arity of {}", row.name());
     }
     let Value::Array(all) = client.ask(&["COMMAND"]) else {
         panic!("COMMAND replied no array")
