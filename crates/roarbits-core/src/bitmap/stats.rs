@@ -27,6 +27,10 @@ pub struct Stats {
     /// Above 256 leaves this is an estimate from as many, evenly spread: a count of
     /// 100M scattered ids takes 1.7 s.
     pub containers: ByForm<u64>,
+    /// Inner nodes of the tree.
+    pub nodes: u64,
+    /// Inner nodes on the way from the root to a leaf.
+    pub height: u8,
     /// Bytes of everything reachable, shared or not, in the allocator's size classes.
     pub memory_bytes: u64,
     /// Bytes of it that another bitmap or snapshot reaches too.
@@ -57,6 +61,7 @@ impl Stats {
     pub(crate) fn of(root: Option<&Child>) -> Self {
         let mut stats = Self::default();
         if let Some(root) = root {
+            stats.height = root.height();
             stats.add(root, false);
         }
         let leaves = stats.leaves.ids + stats.leaves.runs + stats.leaves.bits;
@@ -83,6 +88,7 @@ impl Stats {
             }
             Child::Node(node) => {
                 let is_shared = is_shared || Arc::strong_count(node) > 1;
+                self.nodes += 1;
                 self.add_bytes(node_bytes(node), is_shared);
                 node.children.iter().for_each(|child| self.add(child, is_shared));
             }
