@@ -18,6 +18,7 @@
 //! | `inspect` | memory, digests, INFO fields, polling |
 //! | `dump` | DUMP payloads forged with a right checksum |
 //! | `spec`, `datasets` | rows of the command table; the real sets |
+//! | `random` | seeds and counts of random tests |
 //! | `skips`, `run` | who may skip what; the runner |
 
 #![warn(missing_docs)]
@@ -30,6 +31,7 @@ pub mod flavor;
 pub mod inspect;
 pub mod places;
 mod port;
+pub mod random;
 pub mod replication;
 pub mod reply;
 pub mod run;

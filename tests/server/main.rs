@@ -4,6 +4,7 @@
 mod cases;
 mod cluster;
 mod datasets;
+mod differential;
 mod examples;
 mod harness;
 mod introspection;
@@ -17,6 +18,7 @@ fn main() -> ExitCode {
         ("cases", cases::tests()),
         ("cluster", cluster::tests()),
         ("datasets", datasets::tests()),
+        ("differential", differential::tests()),
         ("examples", examples::tests()),
         ("harness", harness::tests()),
         ("introspection", introspection::tests()),
