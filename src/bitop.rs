@@ -76,19 +76,10 @@ struct Seen {
 }
 
 fn exactly_one(sources: Vec<Bitmap>) -> Bitmap {
-    let seen = sources
-        .into_iter()
-        .map(|once| Seen {
-            once,
-            more: Bitmap::new(),
-        })
-        .collect();
+    let seen = sources.into_iter().map(|once| Seen { once, more: Bitmap::new() }).collect();
     let all = reduce(seen, |a, b| {
         let more = a.more.or(&b.more);
-        Seen {
-            once: a.once.xor(&b.once).diff(&more),
-            more: more.or(&a.once.and(&b.once)),
-        }
+        Seen { once: a.once.xor(&b.once).diff(&more), more: more.or(&a.once.and(&b.once)) }
     });
     all.map(|seen| seen.once).unwrap_or_default()
 }

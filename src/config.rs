@@ -23,9 +23,7 @@ pub fn load(loading: &Loading) -> Result<(), String> {
             .iter()
             .find(|config| name.eq_ignore_ascii_case(config.name.as_bytes()))
             .ok_or_else(|| format!("unknown load argument '{}'", String::from_utf8_lossy(name)))?;
-        let value = rest
-            .first()
-            .ok_or_else(|| format!("load argument {} has no value", config.name))?;
+        let value = rest.first().ok_or_else(|| format!("load argument {} has no value", config.name))?;
         config.set_default(value)?;
     }
     loading.register_configs(ALL)

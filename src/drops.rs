@@ -76,17 +76,12 @@ pub fn done() -> u64 {
 }
 
 fn on_main_thread() -> bool {
-    MAIN_THREAD
-        .get()
-        .is_some_and(|main| *main == std::thread::current().id())
+    MAIN_THREAD.get().is_some_and(|main| *main == std::thread::current().id())
 }
 
 fn spawn() -> Option<Worker> {
     let (values, received) = channel();
-    let thread = Builder::new()
-        .name("roarbits-drops".to_owned())
-        .spawn(move || free_all(&received))
-        .ok()?;
+    let thread = Builder::new().name("roarbits-drops".to_owned()).spawn(move || free_all(&received)).ok()?;
     Some(Worker { values, thread })
 }
 

@@ -6,14 +6,7 @@ use crate::ffi::{panics_caught, InfoSection};
 /// Writes the section.
 pub fn write(section: &InfoSection) {
     section.text("version", env!("CARGO_PKG_VERSION"));
-    section.text(
-        "build",
-        if cfg!(debug_assertions) {
-            "debug"
-        } else {
-            "release"
-        },
-    );
+    section.text("build", if cfg!(debug_assertions) { "debug" } else { "release" });
     section.number("drops_pending", drops::pending());
     section.number("drops_done", drops::done());
     section.number("panics_caught", panics_caught());

@@ -192,10 +192,7 @@ fn change_in_place<R>(
         let length_before = bitmap.length_bytes();
         let (result, ids) = change(bitmap);
         let same = ids == Ids::Same && bitmap.length_bytes() == length_before;
-        return Ok(Modified::Done(
-            result,
-            if same { Change::None } else { Change::Some },
-        ));
+        return Ok(Modified::Done(result, if same { Change::None } else { Change::Some }));
     }
     match opened.kind() {
         Kind::Missing => {
@@ -321,18 +318,12 @@ pub fn fits_in_bulk(context: &Context, bytes: u64) -> bool {
     const DEFAULT_LIMIT_BYTES: u64 = 512 * 1024 * 1024;
     bytes <= SMALLEST_LIMIT_BYTES || {
         let limit = context.server_setting(c"proto-max-bulk-len");
-        bytes
-            <= limit
-                .and_then(|text| text.parse().ok())
-                .unwrap_or(DEFAULT_LIMIT_BYTES)
+        bytes <= limit.and_then(|text| text.parse().ok()).unwrap_or(DEFAULT_LIMIT_BYTES)
     }
 }
 
 /// What MEMORY USAGE says of a key, in bytes; 0 if the server does not say.
 pub fn memory_usage_bytes(context: &Context, key: Arg<'_>) -> u64 {
     let reply = context.call_read_about(c"MEMORY", c"USAGE", key);
-    reply
-        .and_then(|reply| reply.integer())
-        .and_then(|bytes| u64::try_from(bytes).ok())
-        .unwrap_or(0)
+    reply.and_then(|reply| reply.integer()).and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0)
 }

@@ -41,10 +41,8 @@ fn msetbit(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
     if args.len() % 3 != 1 {
         return Err(context.wrong_arity());
     }
-    let writes: Vec<_> = (1..args.len())
-        .step_by(3)
-        .map(|first| bit_write(args, first))
-        .collect::<Result<_, _>>()?;
+    let writes: Vec<_> =
+        (1..args.len()).step_by(3).map(|first| bit_write(args, first)).collect::<Result<_, _>>()?;
     let old_bits = keyspace::write_bits(context, &writes)?;
     context.reply_array(old_bits.len());
     for old in &old_bits {
@@ -139,14 +137,8 @@ fn bitcount(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
         match window {
             None => bits.cardinality(),
             // Natively this is 0 whatever the length, while clamping could leave the first byte.
-            Some(Window {
-                start,
-                end: Some(end),
-                ..
-            }) if start < 0 && end < start => 0,
-            Some(window) => window
-                .bits(bits.length_bytes())
-                .map_or(0, |range| bits.count_range(range)),
+            Some(Window { start, end: Some(end), .. }) if start < 0 && end < start => 0,
+            Some(window) => window.bits(bits.length_bytes()).map_or(0, |range| bits.count_range(range)),
         }
     })?;
     context.reply_count(count);
@@ -199,8 +191,7 @@ fn bitpos_window(args: Args<'_>) -> Result<Window, Refusal> {
 
 fn first_set(bits: &dyn BitRead, window: Window) -> Option<u64> {
     let range = window.bits(bits.length_bytes())?;
-    bits.next_present(*range.start())
-        .filter(|position| range.contains(position))
+    bits.next_present(*range.start()).filter(|position| range.contains(position))
 }
 
 /// With no end given the value counts as padded with clear bits to the right, as far
@@ -216,10 +207,7 @@ fn bitop(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
     let dest = required(args, 2)?;
     let sources = args.len().saturating_sub(3);
     check_sources(operation, sources)?;
-    let sources = args
-        .from(3)
-        .map(|key| keyspace::snapshot(context, key))
-        .collect::<Result<_, _>>()?;
+    let sources = args.from(3).map(|key| keyspace::snapshot(context, key)).collect::<Result<_, _>>()?;
     let result = combine(operation, sources);
     let length_bytes = result.length_bytes();
     if length_bytes == 0 {
@@ -243,23 +231,16 @@ const OPERATIONS: &[(&str, Operation)] = &[
 ];
 
 fn operation(arg: Arg<'_>) -> Result<Operation, Refusal> {
-    OPERATIONS
-        .iter()
-        .find(|(word, _)| arg.is(word))
-        .map(|(_, operation)| *operation)
-        .ok_or(SYNTAX)
+    OPERATIONS.iter().find(|(word, _)| arg.is(word)).map(|(_, operation)| *operation).ok_or(SYNTAX)
 }
 
 fn check_sources(operation: Operation, sources: usize) -> Result<(), Refusal> {
-    let two = |word| {
-        Err(Refusal::made(format!(
-            "ERR BITOP {word} must be called with at least two source keys."
-        )))
-    };
+    let two =
+        |word| Err(Refusal::made(format!("ERR BITOP {word} must be called with at least two source keys.")));
     match operation {
-        Operation::Not if sources != 1 => Err(Refusal::new(
-            "ERR BITOP NOT must be called with a single source key.",
-        )),
+        Operation::Not if sources != 1 => {
+            Err(Refusal::new("ERR BITOP NOT must be called with a single source key."))
+        }
         Operation::Diff if sources < 2 => two("DIFF"),
         Operation::Diff1 if sources < 2 => two("DIFF1"),
         Operation::AndOr if sources < 2 => two("ANDOR"),

@@ -39,10 +39,7 @@ fn parse(args: Args<'_>) -> Result<Request, Refusal> {
     if args.len() != expected || !required(args, open - 1)?.is("OPEN") {
         return Err(SYNTAX);
     }
-    Ok(Request::Keys {
-        keys: (3..3 + count).collect(),
-        open,
-    })
+    Ok(Request::Keys { keys: (3..3 + count).collect(), open })
 }
 
 fn keys(args: Args<'_>) -> Vec<usize> {
@@ -66,9 +63,7 @@ fn debug(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
 
 fn validate(context: &Context, args: Args<'_>, key: usize) -> Result<(), Refusal> {
     keyspace::read_bits(context, required(args, key)?, |stored| match stored {
-        Stored::Bitmap(bitmap) => bitmap
-            .validate()
-            .map_err(|broken| Refusal::made(format!("ERR {broken}"))),
+        Stored::Bitmap(bitmap) => bitmap.validate().map_err(|broken| Refusal::made(format!("ERR {broken}"))),
         Stored::Missing | Stored::String(_) => Ok(()),
     })?
 }

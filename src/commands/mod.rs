@@ -49,10 +49,7 @@ pub fn rows() -> Vec<&'static Command> {
 
 /// The handlers, one a row.
 pub fn registrations() -> Vec<Registration> {
-    let all = bits::registrations()
-        .into_iter()
-        .chain(sets::registrations())
-        .chain(moving::registrations());
+    let all = bits::registrations().into_iter().chain(sets::registrations()).chain(moving::registrations());
     #[cfg(debug_assertions)]
     let all = all.chain(debug::registrations());
     all.collect()

@@ -28,20 +28,14 @@ fn format(arg: Arg<'_>) -> Option<Format> {
         ("STRING", Format::String),
         ("NATIVE", Format::Native),
     ];
-    formats
-        .into_iter()
-        .find(|(word, _)| arg.is(word))
-        .map(|(_, format)| format)
+    formats.into_iter().find(|(word, _)| arg.is(word)).map(|(_, format)| format)
 }
 
 fn export(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
     let (format, range) = parse_export(args)?;
     let context = &*context;
     let payload = keyspace::read_ids(context, required(args, 1)?, |stored| {
-        stored
-            .bits()
-            .map(|_| export_stored(context, &stored, format, &range))
-            .transpose()
+        stored.bits().map(|_| export_stored(context, &stored, format, &range)).transpose()
     })??;
     match payload {
         Some(payload) => context.reply_bulk(&payload),
@@ -75,7 +69,9 @@ fn export_stored(
     match (stored, format) {
         (Stored::Missing, _) => Ok(Vec::new()),
         (Stored::Bitmap(bitmap), Format::Native) => export_native(context, bitmap, range),
-        (Stored::String(bits), Format::Native) => export_native(context, &string::decode(bits.bytes()), range),
+        (Stored::String(bits), Format::Native) => {
+            export_native(context, &string::decode(bits.bytes()), range)
+        }
         (Stored::Bitmap(bitmap), _) => export_bits(context, *bitmap, format, range),
         (Stored::String(bits), _) => export_bits(context, bits, format, range),
     }
@@ -100,17 +96,11 @@ fn export_bits(
     const NOT_AT_A_BYTE: Refusal = Refusal::new("ERR RANGE start must be a multiple of 8 with FORMAT STRING");
     match format {
         Format::String => {
-            check_size(
-                context,
-                string::encoded_bytes(bits, range.clone()).ok_or(NOT_AT_A_BYTE)?,
-            )?;
+            check_size(context, string::encoded_bytes(bits, range.clone()).ok_or(NOT_AT_A_BYTE)?)?;
             string::encode(bits, range.clone()).ok_or(NOT_AT_A_BYTE)
         }
         Format::Portable32 => {
-            check_size(
-                context,
-                portable32::encoded_bytes(bits, range.clone()).ok_or(BEYOND_32_BITS)?,
-            )?;
+            check_size(context, portable32::encoded_bytes(bits, range.clone()).ok_or(BEYOND_32_BITS)?)?;
             portable32::encode(bits, range.clone()).ok_or(BEYOND_32_BITS)
         }
         Format::Portable64 | Format::Native => {
@@ -124,9 +114,7 @@ fn check_size(context: &Context, bytes: u64) -> Result<(), Refusal> {
     if keyspace::fits_in_bulk(context, bytes) {
         return Ok(());
     }
-    Err(Refusal::new(
-        "ERR export would be larger than proto-max-bulk-len, use RANGE or FORMAT NATIVE",
-    ))
+    Err(Refusal::new("ERR export would be larger than proto-max-bulk-len, use RANGE or FORMAT NATIVE"))
 }
 
 /// What RB.IMPORT does with the payload.
@@ -167,17 +155,10 @@ fn parse_import(args: Args<'_>) -> Result<(Option<Format>, Mode), Refusal> {
     while let Some(option) = options.next() {
         if option.is("FORMAT") {
             let name = options.value()?;
-            let named = if name.is("AUTO") {
-                None
-            } else {
-                Some(format(name).ok_or(SYNTAX)?)
-            };
+            let named = if name.is("AUTO") { None } else { Some(format(name).ok_or(SYNTAX)?) };
             once(&mut chosen, named)?;
         } else {
-            let (_, named) = modes
-                .into_iter()
-                .find(|(word, _)| option.is(word))
-                .ok_or(SYNTAX)?;
+            let (_, named) = modes.into_iter().find(|(word, _)| option.is(word)).ok_or(SYNTAX)?;
             once(&mut mode, named)?;
         }
     }

@@ -50,11 +50,7 @@ unsafe impl GlobalAlloc for ServerAllocator {
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
         // SAFETY: the caller allocated `ptr` here with the same layout.
         unsafe {
-            let block = if layout.align() <= NATURAL_ALIGN_BYTES {
-                ptr.cast()
-            } else {
-                true_start(ptr)
-            };
+            let block = if layout.align() <= NATURAL_ALIGN_BYTES { ptr.cast() } else { true_start(ptr) };
             match raw::RedisModule_Free {
                 Some(free) => free(block),
                 None => outside_a_server(),

@@ -23,11 +23,7 @@ impl<'a> Args<'a> {
     /// # Safety
     /// Precondition 3 holds for `argv` and `argc` for the lifetime `'a`.
     pub(super) unsafe fn new(argv: *mut *mut raw::RedisModuleString, argc: i32) -> Self {
-        Self {
-            argv,
-            count: usize::try_from(argc).unwrap_or(0),
-            call: PhantomData,
-        }
+        Self { argv, count: usize::try_from(argc).unwrap_or(0), call: PhantomData }
     }
 
     /// The number of arguments, the command's name included.

@@ -29,13 +29,7 @@ impl Context {
         let mut raws: Vec<_> = args.iter().map(|arg| arg.raw).collect();
         // SAFETY: preconditions 1 to 3; "v" takes an array of strings and its length.
         let raw = unsafe {
-            api!(RedisModule_Call)(
-                self.raw,
-                command.as_ptr(),
-                format.as_ptr(),
-                raws.as_mut_ptr(),
-                raws.len(),
-            )
+            api!(RedisModule_Call)(self.raw, command.as_ptr(), format.as_ptr(), raws.as_mut_ptr(), raws.len())
         };
         (!raw.is_null()).then_some(CallReply { raw })
     }

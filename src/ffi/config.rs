@@ -19,11 +19,7 @@ pub struct NumericConfig {
 impl NumericConfig {
     /// A config of the closed `range` with its default.
     pub const fn new(name: &'static str, range: RangeInclusive<i64>, default: i64) -> Self {
-        Self {
-            name,
-            range,
-            value: AtomicI64::new(default),
-        }
+        Self { name, range, value: AtomicI64::new(default) }
     }
 
     /// The value in force.
@@ -57,12 +53,7 @@ impl NumericConfig {
 /// own configuration says of them; false if the server refuses.
 pub(super) fn register_all(ctx: *mut raw::RedisModuleCtx, configs: &[&'static NumericConfig]) -> bool {
     // SAFETY: the statics are written once, before any call.
-    let (register, load) = unsafe {
-        (
-            raw::RedisModule_RegisterNumericConfig,
-            raw::RedisModule_LoadConfigs,
-        )
-    };
+    let (register, load) = unsafe { (raw::RedisModule_RegisterNumericConfig, raw::RedisModule_LoadConfigs) };
     let (Some(register), Some(load)) = (register, load) else {
         return true;
     };
@@ -106,8 +97,6 @@ unsafe extern "C" fn set_value(
     _: *mut *mut raw::RedisModuleString,
 ) -> c_int {
     // SAFETY: the place registered above, a static config; the server has checked the range.
-    unsafe { &*place.cast::<NumericConfig>() }
-        .value
-        .store(value, Ordering::Relaxed);
+    unsafe { &*place.cast::<NumericConfig>() }.value.store(value, Ordering::Relaxed);
     raw::REDISMODULE_OK as c_int
 }

@@ -47,13 +47,7 @@ impl Context {
     pub fn open_read(&self, key: Arg<'_>) -> ReadKey<'_> {
         self.check_reported(key);
         // SAFETY: preconditions 1, 2 and 3; a missing key is a null pointer, which ReadKey takes.
-        unsafe {
-            ReadKey::new(api!(RedisModule_OpenKey)(
-                self.raw,
-                key.raw,
-                raw::REDISMODULE_READ as c_int,
-            ))
-        }
+        unsafe { ReadKey::new(api!(RedisModule_OpenKey)(self.raw, key.raw, raw::REDISMODULE_READ as c_int)) }
     }
 
     /// Opens a key for writing.
@@ -70,11 +64,7 @@ impl Context {
         #[cfg(debug_assertions)]
         if let Some(reported) = &self.reported {
             if !reported.iter().any(|known| known == key.bytes()) {
-                log_line(
-                    self.raw,
-                    c"warning",
-                    "a command opened a key that it did not report",
-                );
+                log_line(self.raw, c"warning", "a command opened a key that it did not report");
                 std::process::abort();
             }
         }

@@ -121,9 +121,7 @@ unsafe fn borrow<'v, T: DataType>(value: *const c_void) -> &'v T::Value {
 unsafe extern "C" fn rdb_load<T: DataType>(io: *mut raw::RedisModuleIO, encver: c_int) -> *mut c_void {
     // SAFETY: the server lends `io` for this call.
     let loaded = load::<T>(&mut unsafe { Loader::new(io) }, encver);
-    loaded.map_or(std::ptr::null_mut(), |value| {
-        Box::into_raw(Box::new(value)).cast()
-    })
+    loaded.map_or(std::ptr::null_mut(), |value| Box::into_raw(Box::new(value)).cast())
 }
 
 /// Loads a value; null and a line in the log if it is refused.

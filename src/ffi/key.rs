@@ -41,10 +41,7 @@ impl ReadKey<'_> {
     /// # Safety
     /// `raw` was just opened for reading, or is null, and nobody else closes it.
     pub(super) unsafe fn new(raw: *mut raw::RedisModuleKey) -> Self {
-        Self {
-            raw,
-            context: PhantomData,
-        }
+        Self { raw, context: PhantomData }
     }
 
     /// What it holds.
@@ -91,10 +88,7 @@ impl WriteKey<'_> {
     /// # Safety
     /// `raw` was just opened for writing and nobody else closes it.
     pub(super) unsafe fn new(raw: *mut raw::RedisModuleKey) -> Self {
-        Self {
-            raw,
-            context: PhantomData,
-        }
+        Self { raw, context: PhantomData }
     }
 
     /// What it holds.

@@ -24,10 +24,7 @@ pub struct Loading {
 impl Loading {
     /// Takes what `redis_module!` hands to an init function.
     pub fn new(context: &redis_module::Context, args: &[redis_module::RedisString]) -> Self {
-        Self {
-            raw: context.ctx,
-            args: args.iter().map(|arg| arg.as_slice().to_vec()).collect(),
-        }
+        Self { raw: context.ctx, args: args.iter().map(|arg| arg.as_slice().to_vec()).collect() }
     }
 
     /// The load arguments.
@@ -83,10 +80,7 @@ impl Loading {
     /// server go on; whatever `stop` ends must start again by itself then.
     pub fn on_shutdown(&self, stop: fn()) {
         ON_SHUTDOWN.get_or_init(|| stop);
-        let event = raw::RedisModuleEvent {
-            id: raw::REDISMODULE_EVENT_SHUTDOWN,
-            dataver: 1,
-        };
+        let event = raw::RedisModuleEvent { id: raw::REDISMODULE_EVENT_SHUTDOWN, dataver: 1 };
         // SAFETY: preconditions 1 and 2, during OnLoad.
         unsafe { api!(RedisModule_SubscribeToServerEvent)(self.raw, event, Some(shutting_down)) };
     }

@@ -25,11 +25,7 @@ pub struct Registration {
 impl Registration {
     /// The registration of the handler `H`.
     pub fn of<H: Handler>() -> Self {
-        Self {
-            name: H::NAME,
-            slot: H::row(),
-            function: call::<H>,
-        }
+        Self { name: H::NAME, slot: H::row(), function: call::<H> }
     }
 }
 
@@ -42,20 +38,13 @@ pub(super) fn register_all(
     rows: &[&'static Command],
     handlers: &[Registration],
 ) -> Result<(), String> {
-    if let Some(extra) = handlers
-        .iter()
-        .find(|handler| !rows.iter().any(|row| row.name == handler.name))
-    {
+    if let Some(extra) = handlers.iter().find(|handler| !rows.iter().any(|row| row.name == handler.name)) {
         return Err(format!("{} has no row", extra.name));
     }
     add_acl_category(ctx);
     for row in rows {
         let handler = handlers.iter().find(|handler| handler.name == row.name);
-        register(
-            ctx,
-            row,
-            handler.ok_or_else(|| format!("{} has no handler", row.name))?,
-        )?;
+        register(ctx, row, handler.ok_or_else(|| format!("{} has no handler", row.name))?)?;
     }
     Ok(())
 }
@@ -87,10 +76,7 @@ fn register(
     // SAFETY: precondition 1; the name is a C string.
     let command = unsafe { get_command(ctx, name) };
     if command.is_null() {
-        return Err(format!(
-            "the server does not know the command {} it was given",
-            row.name
-        ));
+        return Err(format!("the server does not know the command {} it was given", row.name));
     }
     describe(command, row)?;
     set_acl_categories(ctx, command, row);
@@ -125,11 +111,7 @@ fn set_acl_categories(ctx: *mut raw::RedisModuleCtx, command: *mut raw::RedisMod
     unsafe {
         if let Some(set) = raw::RedisModule_SetCommandACLCategories {
             if set(command, categories.as_ptr()) != raw::REDISMODULE_OK as c_int {
-                log_line(
-                    ctx,
-                    c"warning",
-                    &format!("the server refuses the ACL categories of {}", row.name),
-                );
+                log_line(ctx, c"warning", &format!("the server refuses the ACL categories of {}", row.name));
             }
         }
     }
@@ -156,16 +138,8 @@ fn describe(command: *mut raw::RedisModuleCommand, row: &Command) -> Result<(), 
         summary: texts.keep(row.summary),
         complexity: texts.keep(row.complexity),
         since: texts.keep(row.since),
-        history: if row.history.is_empty() {
-            std::ptr::null_mut()
-        } else {
-            history.as_mut_ptr()
-        },
-        tips: if row.tips.is_empty() {
-            std::ptr::null()
-        } else {
-            texts.keep(&row.tips.join(" "))
-        },
+        history: if row.history.is_empty() { std::ptr::null_mut() } else { history.as_mut_ptr() },
+        tips: if row.tips.is_empty() { std::ptr::null() } else { texts.keep(&row.tips.join(" ")) },
         arity: row.arity,
         key_specs: key_specs.as_mut_ptr(),
         args: trees.plant(&mut texts, row.args),
@@ -274,10 +248,7 @@ fn history(texts: &mut Texts, entries: &[(&str, &str)]) -> Vec<raw::RedisModuleC
             changes: texts.keep(changes),
         })
         .collect();
-    out.push(raw::RedisModuleCommandHistoryEntry {
-        since: std::ptr::null(),
-        changes: std::ptr::null(),
-    });
+    out.push(raw::RedisModuleCommandHistoryEntry { since: std::ptr::null(), changes: std::ptr::null() });
     out
 }
 

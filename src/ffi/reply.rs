@@ -31,11 +31,7 @@ impl Refusal {
 impl Context {
     /// Replies an error.
     pub fn reply_refusal(&self, refusal: &Refusal) {
-        let line: String = refusal
-            .text()
-            .chars()
-            .map(|c| if c.is_control() { ' ' } else { c })
-            .collect();
+        let line: String = refusal.text().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let Ok(line) = CString::new(line) else { return };
         // SAFETY: preconditions 1 and 2; the server copies the text.
         unsafe { api!(RedisModule_ReplyWithError)(self.raw, line.as_ptr()) };

@@ -140,15 +140,8 @@ fn reported_keys<H: Handler>(row: &Command, args: Args<'_>) -> Vec<Vec<u8>> {
         Keys::Range { first, last, step } => {
             let count = args.len() as i32;
             let last = if last < 0 { count + last } else { last };
-            (first..=last)
-                .step_by(step.max(1) as usize)
-                .map(|position| position as usize)
-                .collect()
+            (first..=last).step_by(step.max(1) as usize).map(|position| position as usize).collect()
         }
     };
-    positions
-        .into_iter()
-        .filter_map(|position| args.get(position))
-        .map(|arg| arg.bytes().to_vec())
-        .collect()
+    positions.into_iter().filter_map(|position| args.get(position)).map(|arg| arg.bytes().to_vec()).collect()
 }

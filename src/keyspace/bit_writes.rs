@@ -25,11 +25,7 @@ pub struct BitWrite<'a> {
 
 impl BitWrite<'_> {
     fn apply(&self, bitmap: &mut Bitmap) -> (bool, Ids) {
-        let changed = if self.bit {
-            bitmap.insert(self.offset)
-        } else {
-            bitmap.remove(self.offset)
-        };
+        let changed = if self.bit { bitmap.insert(self.offset) } else { bitmap.remove(self.offset) };
         bitmap.grow_length(self.offset / 8 + 1);
         (self.bit != changed, Ids::from(changed))
     }
@@ -125,8 +121,5 @@ fn check_string_offset(context: &Context, write: &BitWrite<'_>) -> Result<(), Re
 
 fn native_setbit(context: &mut Context, write: &BitWrite<'_>) -> Result<OldBit, Refusal> {
     let args = [write.key, write.offset_arg, write.bit_arg];
-    context
-        .call_write(c"SETBIT", &args)
-        .map(OldBit::Native)
-        .ok_or(NOT_RUN)
+    context.call_write(c"SETBIT", &args).map(OldBit::Native).ok_or(NOT_RUN)
 }

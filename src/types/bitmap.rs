@@ -32,9 +32,7 @@ impl DataType for BitmapType {
     fn load(from: &mut Loader, encver: i32) -> Result<Bitmap, LoadError> {
         match encver {
             1 => load_pieces(from),
-            newer => Err(LoadError::Invalid(format!(
-                "encoding version {newer} is of a later release"
-            ))),
+            newer => Err(LoadError::Invalid(format!("encoding version {newer} is of a later release"))),
         }
     }
 

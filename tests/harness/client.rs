@@ -53,9 +53,7 @@ impl Client {
             Protocol::Resp2 => ProtocolVersion::RESP2,
             Protocol::Resp3 => ProtocolVersion::RESP3,
         };
-        let mut settings = RedisConnectionInfo::default()
-            .set_protocol(version)
-            .set_skip_set_lib_name();
+        let mut settings = RedisConnectionInfo::default().set_protocol(version).set_skip_set_lib_name();
         if let Some((name, password)) = user {
             settings = settings.set_username(name).set_password(password);
         }
@@ -101,10 +99,7 @@ impl Client {
         if let Err(error) = self.connection.send_packed_command(&bytes) {
             panic!("cannot send a pipeline of {}: {error}", commands.len());
         }
-        commands
-            .iter()
-            .map(|command| outcome(self.receive(), &|| describe(command)))
-            .collect()
+        commands.iter().map(|command| outcome(self.receive(), &|| describe(command))).collect()
     }
 
     /// The next reply; pushes in between are dropped (see `Wire` for them).
@@ -122,8 +117,7 @@ impl Client {
     /// # Panics
     /// With the error line if it does not.
     pub fn ask<A: AsRef<[u8]>>(&mut self, args: &[A]) -> Value {
-        self.cmd(args)
-            .unwrap_or_else(|error| panic!("{} failed: {error}", describe(args)))
+        self.cmd(args).unwrap_or_else(|error| panic!("{} failed: {error}", describe(args)))
     }
 
     /// The integer a command replies.
@@ -183,9 +177,7 @@ impl Client {
     /// # Panics
     /// If it replies anything else.
     pub fn ints<A: AsRef<[u8]>>(&mut self, args: &[A]) -> Vec<i64> {
-        let Value::Array(items) = self.ask(args) else {
-            panic!("{} did not reply an array", describe(args))
-        };
+        let Value::Array(items) = self.ask(args) else { panic!("{} did not reply an array", describe(args)) };
         let number = |item: &Value| match item {
             Value::Int(number) => *number,
             other => panic!("{} has {other:?} in its array, not an integer", describe(args)),

@@ -33,10 +33,7 @@ impl Cluster {
     /// If they do not form a cluster.
     pub fn start_with(builder: &Builder) -> Cluster {
         // A busy machine must not look like a dead node: 5 s, not the 1 s that is quickest.
-        let builder = builder
-            .clone()
-            .config("cluster-enabled", "yes")
-            .config("cluster-node-timeout", "5000");
+        let builder = builder.clone().config("cluster-enabled", "yes").config("cluster-node-timeout", "5000");
         let nodes: Vec<Server> = (0..NODES).map(|_| builder.clone().start()).collect();
         let cluster = Cluster { nodes };
         cluster.form();
@@ -59,10 +56,7 @@ impl Cluster {
     /// # Panics
     /// If it cannot connect.
     pub fn client(&self) -> redis::cluster::ClusterConnection {
-        let urls = self
-            .nodes
-            .iter()
-            .map(|node| format!("redis://127.0.0.1:{}", node.port()));
+        let urls = self.nodes.iter().map(|node| format!("redis://127.0.0.1:{}", node.port()));
         let client = redis::cluster::ClusterClient::new(urls.collect::<Vec<_>>());
         match client.and_then(|client| client.get_connection()) {
             Ok(connection) => connection,
@@ -84,14 +78,8 @@ impl Cluster {
     /// If none does.
     pub fn owner(&self, key: &str) -> usize {
         let slot = self.slot(key);
-        let owns = |node: &usize| {
-            self.topology(*node)
-                .iter()
-                .any(|line| line.is_self && line.owns(slot))
-        };
-        (0..NODES)
-            .find(owns)
-            .unwrap_or_else(|| panic!("no node owns slot {slot} of {key}"))
+        let owns = |node: &usize| self.topology(*node).iter().any(|line| line.is_self && line.owns(slot));
+        (0..NODES).find(owns).unwrap_or_else(|| panic!("no node owns slot {slot} of {key}"))
     }
 
     /// A primary that does not own the slot of a key.
@@ -101,9 +89,7 @@ impl Cluster {
     pub fn stranger(&self, key: &str) -> usize {
         let owner = self.owner(key);
         let is_other_primary = |node: &usize| *node != owner && self.is_primary(*node);
-        (0..NODES)
-            .find(is_other_primary)
-            .unwrap_or_else(|| panic!("no primary but the owner of {key}"))
+        (0..NODES).find(is_other_primary).unwrap_or_else(|| panic!("no primary but the owner of {key}"))
     }
 
     /// The replicas of a node.
@@ -113,11 +99,7 @@ impl Cluster {
     pub fn replicas_of(&self, primary: usize) -> Vec<usize> {
         let id = self.id(primary);
         (0..NODES)
-            .filter(|node| {
-                self.topology(*node)
-                    .iter()
-                    .any(|line| line.is_self && line.primary == id)
-            })
+            .filter(|node| self.topology(*node).iter().any(|line| line.is_self && line.primary == id))
             .collect()
     }
 
@@ -126,9 +108,7 @@ impl Cluster {
     /// # Panics
     /// If the node does not answer.
     pub fn is_primary(&self, node: usize) -> bool {
-        self.topology(node)
-            .iter()
-            .any(|line| line.is_self && line.primary == "-")
+        self.topology(node).iter().any(|line| line.is_self && line.primary == "-")
     }
 
     /// The 40 hex digits that name a node.
@@ -145,20 +125,14 @@ impl Cluster {
     /// If a node refuses.
     pub fn begin_move(&self, slot: u16, from: usize, to: usize) {
         let (slot, from_id, to_id) = (slot.to_string(), self.id(from), self.id(to));
-        self.nodes[to]
-            .client()
-            .ok(&["CLUSTER", "SETSLOT", &slot, "IMPORTING", &from_id]);
-        self.nodes[from]
-            .client()
-            .ok(&["CLUSTER", "SETSLOT", &slot, "MIGRATING", &to_id]);
+        self.nodes[to].client().ok(&["CLUSTER", "SETSLOT", &slot, "IMPORTING", &from_id]);
+        self.nodes[from].client().ok(&["CLUSTER", "SETSLOT", &slot, "MIGRATING", &to_id]);
     }
 
     /// Moves one key of a slot that is being moved.
     pub fn move_key(&self, key: &str, from: usize, to: usize) -> Outcome {
         let port = self.nodes[to].port().to_string();
-        self.nodes[from]
-            .client()
-            .cmd(&["MIGRATE", "127.0.0.1", &port, key, "0", "30000"])
+        self.nodes[from].client().cmd(&["MIGRATE", "127.0.0.1", &port, key, "0", "30000"])
     }
 
     /// Ends the move of a slot: every primary learns the new owner, which is first.
@@ -169,9 +143,7 @@ impl Cluster {
         let (slot, id) = (slot.to_string(), self.id(to));
         let others = (0..NODES).filter(|node| *node != to && self.is_primary(*node));
         for node in std::iter::once(to).chain(others) {
-            self.nodes[node]
-                .client()
-                .ok(&["CLUSTER", "SETSLOT", &slot, "NODE", &id]);
+            self.nodes[node].client().ok(&["CLUSTER", "SETSLOT", &slot, "NODE", &id]);
         }
     }
 
@@ -218,11 +190,7 @@ impl Cluster {
             .output()
             .unwrap_or_else(|error| panic!("redis-cli does not run: {error}"));
         let text = String::from_utf8_lossy(&output.stdout);
-        assert!(
-            output.status.success(),
-            "no cluster: {text}{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(output.status.success(), "no cluster: {text}{}", String::from_utf8_lossy(&output.stderr));
     }
 
     fn topology(&self, node: usize) -> Vec<NodeLine> {
@@ -265,8 +233,6 @@ impl NodeLine {
     }
 
     fn owns(&self, slot: u16) -> bool {
-        self.slots
-            .iter()
-            .any(|(first, last)| (*first..=*last).contains(&slot))
+        self.slots.iter().any(|(first, last)| (*first..=*last).contains(&slot))
     }
 }

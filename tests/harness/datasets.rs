@@ -44,14 +44,8 @@ pub fn load(archive: &str) -> Vec<RealSet> {
             }
             let text =
                 fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            let name = path
-                .file_name()
-                .map(|name| name.to_string_lossy().into_owned())
-                .unwrap_or_default();
-            sets.push(RealSet {
-                values: numbers(&name, &text),
-                name,
-            });
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            sets.push(RealSet { values: numbers(&name, &text), name });
         }
     }
     sets.sort_by(|a, b| a.name.cmp(&b.name));
@@ -60,7 +54,5 @@ pub fn load(archive: &str) -> Vec<RealSet> {
 
 fn numbers(name: &str, text: &str) -> Vec<u64> {
     let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
-    words
-        .map(|word| word.parse().unwrap_or_else(|_| panic!("{name} holds {word:?}")))
-        .collect()
+    words.map(|word| word.parse().unwrap_or_else(|_| panic!("{name} holds {word:?}"))).collect()
 }

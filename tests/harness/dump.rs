@@ -41,11 +41,7 @@ pub fn crc64(bytes: &[u8]) -> u64 {
             let mut crc = byte as u64;
             let mut bit = 0;
             while bit < 8 {
-                crc = if crc & 1 == 1 {
-                    (crc >> 1) ^ POLYNOMIAL
-                } else {
-                    crc >> 1
-                };
+                crc = if crc & 1 == 1 { (crc >> 1) ^ POLYNOMIAL } else { crc >> 1 };
                 bit += 1;
             }
             table[byte] = crc;
@@ -53,9 +49,7 @@ pub fn crc64(bytes: &[u8]) -> u64 {
         }
         table
     };
-    bytes.iter().fold(0, |crc, byte| {
-        TABLE[((crc ^ u64::from(*byte)) & 0xff) as usize] ^ (crc >> 8)
-    })
+    bytes.iter().fold(0, |crc, byte| TABLE[((crc ^ u64::from(*byte)) & 0xff) as usize] ^ (crc >> 8))
 }
 
 #[cfg(test)]

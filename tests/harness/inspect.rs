@@ -21,8 +21,7 @@ impl Client {
     /// One field of one INFO section, or None.
     pub fn info(&mut self, section: &str, field: &str) -> Option<String> {
         let text = self.text(&["INFO", section]);
-        text.lines()
-            .find_map(|line| Some(line.strip_prefix(field)?.strip_prefix(':')?.trim().to_string()))
+        text.lines().find_map(|line| Some(line.strip_prefix(field)?.strip_prefix(':')?.trim().to_string()))
     }
 
     /// A numeric field of an INFO section.
@@ -46,22 +45,13 @@ impl Client {
     pub fn timed<A: AsRef<[u8]>>(&mut self, args: &[A]) -> (Outcome, Duration) {
         self.ok(&["CONFIG", "RESETSTAT"]);
         let outcome = self.cmd(args);
-        let name = args
-            .first()
-            .map(|name| String::from_utf8_lossy(name.as_ref()).to_lowercase());
+        let name = args.first().map(|name| String::from_utf8_lossy(name.as_ref()).to_lowercase());
         let mark = format!("cmdstat_{}:", name.unwrap_or_default());
         let text = self.text(&["INFO", "commandstats"]);
-        let spent: Option<u64> = text
-            .lines()
-            .filter(|line| line.starts_with(&mark))
-            .find_map(|line| {
-                let fields = line.split([':', ',']);
-                fields
-                    .filter_map(|field| field.strip_prefix("usec="))
-                    .next()?
-                    .parse()
-                    .ok()
-            });
+        let spent: Option<u64> = text.lines().filter(|line| line.starts_with(&mark)).find_map(|line| {
+            let fields = line.split([':', ',']);
+            fields.filter_map(|field| field.strip_prefix("usec=")).next()?.parse().ok()
+        });
         match spent {
             Some(micros) => (outcome, Duration::from_micros(micros)),
             None => panic!("no statistics of {}: {outcome:?}", describe(args)),

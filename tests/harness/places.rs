@@ -17,11 +17,7 @@ use std::path::{Path, PathBuf};
 /// # Panics
 /// If `ROARBITS_LIB` is unset or names no file; the message says how to set it.
 pub fn library() -> PathBuf {
-    from_variable(
-        "ROARBITS_LIB",
-        "cargo build --release",
-        "target/release/libroarbits.so",
-    )
+    from_variable("ROARBITS_LIB", "cargo build --release", "target/release/libroarbits.so")
 }
 
 /// The library built with assertions and validation of every loaded value.
@@ -39,16 +35,8 @@ fn from_variable(variable: &str, build: &str, usual: &str) -> PathBuf {
         );
     };
     let path = PathBuf::from(value);
-    assert!(
-        path.is_absolute(),
-        "{variable} must be an absolute path: {}",
-        path.display()
-    );
-    assert!(
-        path.is_file(),
-        "{variable} names no file: {} (run `{build}`)",
-        path.display()
-    );
+    assert!(path.is_absolute(), "{variable} must be an absolute path: {}", path.display());
+    assert!(path.is_file(), "{variable} names no file: {} (run `{build}`)", path.display());
     path
 }
 
@@ -81,9 +69,7 @@ pub fn cli_binary() -> PathBuf {
 
 fn on_path(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
-    env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|candidate| candidate.is_file())
+    env::split_paths(&path).map(|folder| folder.join(name)).find(|candidate| candidate.is_file())
 }
 
 /// The root of the repository.

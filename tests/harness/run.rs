@@ -36,32 +36,21 @@ pub fn main(modules: Vec<(&'static str, TestList)>) -> ExitCode {
         eprintln!("{problem}");
         return ExitCode::FAILURE;
     }
-    let functions = modules
-        .into_iter()
-        .flat_map(|(_, list)| list)
-        .map(|(_, function)| function);
+    let functions = modules.into_iter().flat_map(|(_, list)| list).map(|(_, function)| function);
     if arguments.list {
-        let trials = names
-            .into_iter()
-            .zip(functions)
-            .map(|(name, function)| Trial::test(name, move || run(function)));
+        let trials =
+            names.into_iter().zip(functions).map(|(name, function)| Trial::test(name, move || run(function)));
         return libtest_mimic::run(&arguments, trials.collect()).exit_code();
     }
     let flavor = Flavor::current();
-    let trials: Vec<Trial> = names
-        .iter()
-        .zip(functions)
-        .map(|(name, function)| trial(name, function, &flavor))
-        .collect();
+    let trials: Vec<Trial> =
+        names.iter().zip(functions).map(|(name, function)| trial(name, function, &flavor)).collect();
     let skipped: Vec<&Skip> = trials
         .iter()
         .filter(|trial| !arguments.is_filtered_out(trial))
         .filter_map(|trial| skip_of(trial.name(), &flavor))
         .collect();
-    println!(
-        "\nserver under test: {flavor} ({})",
-        places::server_binary().display()
-    );
+    println!("\nserver under test: {flavor} ({})", places::server_binary().display());
     for skip in &skipped {
         println!("skipped on {flavor}: {}: {}", skip.test, skip.reason);
     }
@@ -89,22 +78,14 @@ pub(crate) fn explain(text: &str) {
 
 fn full_names(modules: &[(&'static str, TestList)]) -> Vec<String> {
     let in_module = |(module, list): &(&'static str, TestList)| {
-        list.iter()
-            .map(|(name, _)| format!("{module}::{name}"))
-            .collect::<Vec<_>>()
+        list.iter().map(|(name, _)| format!("{module}::{name}")).collect::<Vec<_>>()
     };
     modules.iter().flat_map(in_module).collect()
 }
 
 fn check_table(names: &[String]) -> Result<(), String> {
-    match SKIPS
-        .iter()
-        .find(|skip| !names.iter().any(|name| name == skip.test))
-    {
-        Some(skip) => Err(format!(
-            "the table of skips names `{}`, which is no test",
-            skip.test
-        )),
+    match SKIPS.iter().find(|skip| !names.iter().any(|name| name == skip.test)) {
+        Some(skip) => Err(format!("the table of skips names `{}`, which is no test", skip.test)),
         None => Ok(()),
     }
 }
@@ -143,12 +124,8 @@ fn tell_panics_to_their_tests() {
 
 fn panic_text(info: &PanicHookInfo) -> String {
     let payload = info.payload();
-    let message = payload
-        .downcast_ref::<&str>()
-        .copied()
-        .or(payload.downcast_ref::<String>().map(String::as_str));
-    let place = info
-        .location()
-        .map(|location| format!(" at {}:{}", location.file(), location.line()));
+    let message =
+        payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+    let place = info.location().map(|location| format!(" at {}:{}", location.file(), location.line()));
     format!("{}{}", message.unwrap_or("panicked"), place.unwrap_or_default())
 }

@@ -67,11 +67,7 @@ impl Builder {
             config.push(("enable-debug-command".to_string(), "yes".to_string()));
             config.push(("enable-module-command".to_string(), "yes".to_string()));
         }
-        Builder {
-            library: None,
-            module_args: Vec::new(),
-            config,
-        }
+        Builder { library: None, module_args: Vec::new(), config }
     }
 
     /// Loads the release library.
@@ -282,11 +278,7 @@ impl Server {
     /// If it does not end well, or does not start.
     pub fn restart(&mut self) {
         let status = self.stop();
-        assert!(
-            status.success(),
-            "the server ended with {status}\n{}",
-            self.log_tail()
-        );
+        assert!(status.success(), "the server ended with {status}\n{}", self.log_tail());
         self.start_again();
     }
 
@@ -328,9 +320,7 @@ impl Server {
     /// If it goes on running for `limit`.
     pub fn wait_for_end(&mut self, limit: Duration) -> ExitStatus {
         let deadline = Instant::now() + limit;
-        let Some(child) = self.child.as_mut() else {
-            panic!("the server is not running")
-        };
+        let Some(child) = self.child.as_mut() else { panic!("the server is not running") };
         loop {
             match child.try_wait() {
                 Ok(Some(status)) => {
@@ -386,20 +376,13 @@ impl Server {
     pub fn log_tail(&self) -> String {
         // Logs are ASCII but for keys that a report quotes: bytes do for cutting.
         let log = self.log().into_bytes();
-        let crash = CRASH_MARKS
-            .into_iter()
-            .filter_map(|mark| find(&log, mark.as_bytes()))
-            .min();
+        let crash = CRASH_MARKS.into_iter().filter_map(|mark| find(&log, mark.as_bytes())).min();
         let start = match crash {
             Some(at) => at.saturating_sub(SHOWN_LOG_BYTES / 4),
             None => log.len().saturating_sub(SHOWN_LOG_BYTES),
         };
         let shown = String::from_utf8_lossy(&log[start..log.len().min(start + SHOWN_LOG_BYTES)]).into_owned();
-        format!(
-            "--- log of {} on port {} ---\n{shown}\n--- end of log ---",
-            self.flavor(),
-            self.port
-        )
+        format!("--- log of {} on port {} ---\n{shown}\n--- end of log ---", self.flavor(), self.port)
     }
 
     fn problem(&mut self) -> Option<String> {
@@ -430,9 +413,7 @@ impl Server {
     fn launch(&mut self) -> Result<(), String> {
         self.generation += 1;
         self.crash_expected = false;
-        let config = self
-            .write_config()
-            .map_err(|error| format!("cannot write the config: {error}"))?;
+        let config = self.write_config().map_err(|error| format!("cannot write the config: {error}"))?;
         let output = fs::File::create(self.dir.path().join(format!("output-{}.log", self.generation)))
             .and_then(|file| Ok((file.try_clone()?, file)))
             .map_err(|error| format!("cannot write the log: {error}"))?;
@@ -476,19 +457,13 @@ impl Server {
         let deadline = Instant::now() + START_LIMIT;
         loop {
             if let Some(problem) = self.problem() {
-                return Err(format!(
-                    "the server did not start: {problem}\n{}",
-                    self.log_tail()
-                ));
+                return Err(format!("the server did not start: {problem}\n{}", self.log_tail()));
             }
             if self.answers()? {
                 return Ok(());
             }
             if Instant::now() > deadline {
-                return Err(format!(
-                    "the server does not answer after {START_LIMIT:?}\n{}",
-                    self.log_tail()
-                ));
+                return Err(format!("the server does not answer after {START_LIMIT:?}\n{}", self.log_tail()));
             }
             thread::sleep(Duration::from_millis(2));
         }

@@ -23,9 +23,7 @@ pub fn rows() -> Vec<Row> {
         .unwrap_or_else(|error| panic!("{}: {error} (make docs renders it)", path.display()));
     let json: Value =
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let rows = json
-        .as_array()
-        .unwrap_or_else(|| panic!("{} holds no list of commands", path.display()));
+    let rows = json.as_array().unwrap_or_else(|| panic!("{} holds no list of commands", path.display()));
     assert!(!rows.is_empty(), "{} lists no command", path.display());
     rows.iter().map(|json| Row { json: json.clone() }).collect()
 }
@@ -81,20 +79,12 @@ impl Row {
     /// # Panics
     /// If an example lacks either.
     pub fn examples(&self) -> Vec<(String, String)> {
-        let examples = self
-            .json
-            .get("examples")
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default();
+        let examples = self.json.get("examples").and_then(Value::as_array).cloned().unwrap_or_default();
         let field = |example: &Value, name: &str| match example.get(name).and_then(Value::as_str) {
             Some(text) => text.to_string(),
             None => panic!("{} has an example without {name}", self.name()),
         };
-        examples
-            .iter()
-            .map(|example| (field(example, "input"), field(example, "output")))
-            .collect()
+        examples.iter().map(|example| (field(example, "input"), field(example, "output"))).collect()
     }
 
     /// A text field.

@@ -125,12 +125,7 @@ fn print_list(items: &[Value], sign: char, indent: usize) -> String {
     let inner = indent + width + 2;
     let lines = items.iter().enumerate().map(|(at, item)| {
         let margin = if at == 0 { 0 } else { indent };
-        format!(
-            "{:margin$}{:>width$}{sign} {}",
-            "",
-            at + 1,
-            print_value(item, inner)
-        )
+        format!("{:margin$}{:>width$}{sign} {}", "", at + 1, print_value(item, inner))
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -141,12 +136,7 @@ fn print_map(pairs: &[(Value, Value)], indent: usize) -> String {
     let lines = pairs.iter().enumerate().map(|(at, (key, value))| {
         let margin = if at == 0 { 0 } else { indent };
         let key = print_value(key, inner);
-        format!(
-            "{:margin$}{:>width$}# {key} => {}",
-            "",
-            at + 1,
-            print_value(value, inner)
-        )
+        format!("{:margin$}{:>width$}# {key} => {}", "", at + 1, print_value(value, inner))
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -175,13 +165,8 @@ mod tests {
 
     #[test]
     fn a_line_splits_as_redis_cli_splits_it() {
-        let expected: Args = vec![
-            b"SET".to_vec(),
-            b"a b".to_vec(),
-            vec![0, 255, b'"'],
-            b"it's".to_vec(),
-            vec![],
-        ];
+        let expected: Args =
+            vec![b"SET".to_vec(), b"a b".to_vec(), vec![0, 255, b'"'], b"it's".to_vec(), vec![]];
         assert_eq!(split(r#" SET "a b" "\x00\xff\"" 'it\'s' "" "#), Ok(expected));
         assert!(split(r#"SET "open"#).is_err());
         assert!(split(r#"SET "a"b"#).is_err());
@@ -190,11 +175,7 @@ mod tests {
     #[test]
     fn nested_replies_are_numbered_and_aligned() {
         let inner = Value::Array(vec![Value::Int(1), Value::Nil]);
-        let reply = Value::Array(vec![
-            Value::BulkString(b"x\xff".to_vec()),
-            inner,
-            Value::Array(vec![]),
-        ]);
+        let reply = Value::Array(vec![Value::BulkString(b"x\xff".to_vec()), inner, Value::Array(vec![])]);
         let printed = "1) \"x\\xff\"\n2) 1) (integer) 1\n   2) (nil)\n3) (empty array)";
         assert_eq!(print(&Ok(reply)), printed);
         let many = Value::Array((0..10).map(Value::Int).collect());

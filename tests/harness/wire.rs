@@ -31,11 +31,7 @@ impl Wire {
         if let Err(error) = stream.set_nodelay(true) {
             panic!("cannot set up the connection to 127.0.0.1:{port}: {error}");
         }
-        let mut wire = Wire {
-            stream,
-            parser: Parser::new(),
-            pushes: VecDeque::new(),
-        };
+        let mut wire = Wire { stream, parser: Parser::new(), pushes: VecDeque::new() };
         if protocol == Protocol::Resp3 {
             let hello = wire.call(&["HELLO", "3"]);
             assert!(hello.is_ok(), "HELLO 3: {hello:?}");

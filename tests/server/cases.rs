@@ -185,14 +185,7 @@ fn bitop_not_replaces_its_source_and_any_other_dest() {
 // https://github.com/phpredis/phpredis/issues/401
 fn large_offsets_round_trip_exactly() {
     let mut twins = Twins::start();
-    let offsets = [
-        2_147_483_648,
-        4_294_967_295,
-        4_294_967_296,
-        (1 << 53) + 1,
-        1 << 63,
-        u64::MAX,
-    ];
+    let offsets = [2_147_483_648, 4_294_967_295, 4_294_967_296, (1 << 53) + 1, 1 << 63, u64::MAX];
     for offset in offsets {
         assert_eq!(twins.ours(&format!("SETBIT k {offset} 1")), Ok(Value::Int(0)));
         assert_eq!(twins.ours(&format!("GETBIT k {offset}")), Ok(Value::Int(1)));
@@ -261,12 +254,8 @@ const BASES: [u64; 5] = [0, 65_536, 4_294_901_760, 1 << 32, 0xfedc_ba98_7654_000
 
 /// What else is in the same container, from 1000 on, so that it is kept in every
 /// form: nothing, a few ids, every second id (bits), a run.
-const COMPANY: [&[(u64, u64, u64)]; 4] = [
-    &[],
-    &[(1000, 1300, 3)],
-    &[(1000, 65_000, 2)],
-    &[(1000, 60_000, 1)],
-];
+const COMPANY: [&[(u64, u64, u64)]; 4] =
+    [&[], &[(1000, 1300, 3)], &[(1000, 65_000, 2)], &[(1000, 60_000, 1)]];
 
 fn add(client: &mut Client, key: &str, ids: impl IntoIterator<Item = u64>) -> i64 {
     let mut command = args!["RB.ADD", key];
@@ -299,16 +288,8 @@ fn a_difference_keeps_what_only_the_first_has() {
         client.ok(&["FLUSHALL"]);
         let first = [0, 35, 80, 104, 138, 214, 235, 258].map(|id| base + id);
         let second = [9, 35, 42, 51, 111, 134, 231, 239].map(|id| base + id);
-        add(
-            &mut client,
-            "first",
-            first.into_iter().chain(others.iter().copied()),
-        );
-        add(
-            &mut client,
-            "second",
-            second.into_iter().chain(others.iter().copied()),
-        );
+        add(&mut client, "first", first.into_iter().chain(others.iter().copied()));
+        add(&mut client, "second", second.into_iter().chain(others.iter().copied()));
         let ask = ["RB.BITOP", "DIFF", "dest", "first", "second"];
         client.ask(&ask);
         let kept = [0, 80, 104, 138, 214, 235, 258].map(|id| (base + id).to_string());
@@ -335,9 +316,7 @@ fn select_reaches_the_last_of_many_one_id_runs() {
             assert_eq!(selected, (base + 2 * rank).to_string(), "rank {rank} at {base}");
         }
         let next = client.cmd(&["RB.SELECT", "k", "124"]);
-        let expected = others
-            .first()
-            .map_or(Value::Nil, |id| Value::BulkString(id.to_string().into()));
+        let expected = others.first().map_or(Value::Nil, |id| Value::BulkString(id.to_string().into()));
         assert_eq!(next, Ok(expected));
     });
 }
@@ -363,20 +342,12 @@ fn a_range_that_closes_the_gap_of_two_runs_makes_them_one() {
 fn one_id_in_each_of_all_containers_survives_a_round_trip() {
     let server = Server::start();
     let mut client = server.client();
-    let ids: Vec<u64> = (0..65_536)
-        .map(|chunk| chunk * 65_536 + (chunk * 7919) % 65_536)
-        .collect();
-    let added: i64 = ids
-        .chunks(4096)
-        .map(|part| add(&mut client, "k", part.iter().copied()))
-        .sum();
+    let ids: Vec<u64> = (0..65_536).map(|chunk| chunk * 65_536 + (chunk * 7919) % 65_536).collect();
+    let added: i64 = ids.chunks(4096).map(|part| add(&mut client, "k", part.iter().copied())).sum();
     assert_eq!(added, 65_536);
     let digest = client.digest("k");
     let length = client.text(&["RB.MAX", "k"]);
-    assert_eq!(
-        length,
-        (65_535u64 * 65_536 + (65_535 * 7919) % 65_536).to_string()
-    );
+    assert_eq!(length, (65_535u64 * 65_536 + (65_535 * 7919) % 65_536).to_string());
     for format in ["PORTABLE64", "PORTABLE32", "NATIVE"] {
         let payload = client.bytes(&["RB.EXPORT", "k", "FORMAT", format]);
         for named in [format, "AUTO"] {
@@ -392,10 +363,7 @@ fn one_id_in_each_of_all_containers_survives_a_round_trip() {
     for page in pages {
         let (first, last) = (page[0], page[page.len() - 1]);
         let texts: Vec<String> = page.iter().map(u64::to_string).collect();
-        assert_eq!(
-            client.texts(&args!["RB.RANGE", "restored", first, last, "BYID"]),
-            texts
-        );
+        assert_eq!(client.texts(&args!["RB.RANGE", "restored", first, last, "BYID"]), texts);
     }
 }
 
@@ -437,15 +405,9 @@ fn a_range_is_not_lost_in_a_union_with_one_id() {
         assert_eq!(client.int(&["RB.COUNT", "dest"]), 4_294_901_761);
     }
     let payload = client.bytes(&["RB.EXPORT", "range"]);
-    assert_eq!(
-        client.int(&args!["RB.IMPORT", "one", payload, "OR"]),
-        4_294_901_761
-    );
+    assert_eq!(client.int(&args!["RB.IMPORT", "one", payload, "OR"]), 4_294_901_761);
     client.int(&["RB.ADD", "two", "0"]);
-    assert_eq!(
-        client.int(&["RB.ADDRANGE", "two", "0", "4294901760"]),
-        4_294_901_760
-    );
+    assert_eq!(client.int(&["RB.ADDRANGE", "two", "0", "4294901760"]), 4_294_901_760);
     assert_eq!(client.int(&["RB.COUNT", "two"]), 4_294_901_761);
 }
 
@@ -461,10 +423,7 @@ fn ids_of_every_magnitude_are_counted() {
         let payload = client.bytes(&["RB.EXPORT", "k", "FORMAT", format]);
         assert_eq!(client.int(&args!["RB.IMPORT", "copy", payload]), 7, "{format}");
     }
-    assert_eq!(
-        client.texts(&["RB.RANGE", "copy", "0", "-1"]),
-        ids.map(|id| id.to_string())
-    );
+    assert_eq!(client.texts(&["RB.RANGE", "copy", "0", "-1"]), ids.map(|id| id.to_string()));
 }
 
 // https://github.com/RoaringBitmap/roaring-rs/pull/360
@@ -489,10 +448,7 @@ fn a_cursor_skips_nothing_at_the_edge_of_32_bits() {
         for start in [edge - 1, edge, edge + 1, edge + 2] {
             let from: Vec<&String> = texts.iter().skip(ids.partition_point(|id| *id < start)).collect();
             assert_eq!(
-                &client
-                    .texts(&args!["RB.RANGE", "k", start, "+", "BYID"])
-                    .iter()
-                    .collect::<Vec<_>>(),
+                &client.texts(&args!["RB.RANGE", "k", start, "+", "BYID"]).iter().collect::<Vec<_>>(),
                 &from
             );
         }
@@ -537,35 +493,20 @@ fn the_full_range_costs_microseconds_and_kilobytes() {
     let fill = args!["RB.ADDRANGE", "full", "0", "18446744073709551615"];
     let fresh = [args!["DEL", "full", "dest", "sum"]];
     let filled = [args!["DEL", "full", "dest", "sum"], fill.clone()];
-    let snowflake = [
-        args!["DEL", "full", "dest", "sum"],
-        args!["RB.ADD", "full", "7301234567890123456"],
-    ];
+    let snowflake = [args!["DEL", "full", "dest", "sum"], args!["RB.ADD", "full", "7301234567890123456"]];
     // The longest length of all has 2^61 bytes, one integer short of a big number.
     let length = |bytes: i64| Ok(Value::Int(bytes));
     let calls: Vec<(&[Args], Args, Outcome)> = vec![
         (&fresh, fill.clone(), count()),
         (&fresh, args!["RB.FLIPRANGE", "full", "-", "+"], count()),
-        (
-            &filled,
-            args!["RB.FLIPRANGE", "full", "-", "+"],
-            Ok(Value::Int(0)),
-        ),
+        (&filled, args!["RB.FLIPRANGE", "full", "-", "+"], Ok(Value::Int(0))),
         (&filled, args!["RB.REMRANGE", "full", "-", "+"], count()),
         (&filled, args!["RB.COUNT", "full"], count()),
         (&filled, args!["RB.BITPOS", "full", "0"], Ok(Value::Int(-1))),
-        (
-            &filled,
-            args!["RB.BITPOS", "full", "0", "0", "-1"],
-            Ok(Value::Int(-1)),
-        ),
+        (&filled, args!["RB.BITPOS", "full", "0", "0", "-1"], Ok(Value::Int(-1))),
         (&filled, args!["COPY", "full", "dest"], Ok(Value::Int(1))),
         (&filled, args!["RB.BITOP", "NOT", "dest", "full"], length(1 << 61)),
-        (
-            &snowflake,
-            args!["RB.BITOP", "NOT", "dest", "full"],
-            length(912_654_320_986_265_433),
-        ),
+        (&snowflake, args!["RB.BITOP", "NOT", "dest", "full"], length(912_654_320_986_265_433)),
     ];
     for (prepare, call, expected) in calls {
         let time = least_time(&mut client, prepare, &call, &expected);
@@ -581,9 +522,7 @@ fn the_full_range_costs_microseconds_and_kilobytes() {
     assert!(time < 10 * MICROSECONDS, "{time:?}");
     let (payload, time) = client.timed(&["RB.EXPORT", "full", "FORMAT", "NATIVE"]);
     assert!(time < MICROSECONDS, "{time:?}");
-    let Ok(Value::BulkString(payload)) = payload else {
-        panic!("not a payload: {payload:?}")
-    };
+    let Ok(Value::BulkString(payload)) = payload else { panic!("not a payload: {payload:?}") };
     assert!(payload.len() < 1024, "{} bytes", payload.len());
     assert_eq!(client.cmd(&args!["RB.IMPORT", "again", payload]), count());
     the_last_of_a_million_snowflakes_are_near(&mut client);
@@ -594,9 +533,8 @@ fn the_last_of_a_million_snowflakes_are_near(client: &mut Client) {
     for first in (0..1_000_000).step_by(10_000) {
         add(client, "million", (first..first + 10_000).map(id));
     }
-    let last: Vec<Value> = (999_000..1_000_000)
-        .map(|n| Value::BulkString(id(n).to_string().into_bytes()))
-        .collect();
+    let last: Vec<Value> =
+        (999_000..1_000_000).map(|n| Value::BulkString(id(n).to_string().into_bytes())).collect();
     let call = args!["RB.RANGE", "million", "-1000", "-1"];
     let time = least_time(client, &[], &call, &Ok(Value::Array(last)));
     assert!(time < 2 * MICROSECONDS, "{time:?}");
@@ -700,9 +638,7 @@ fn settle(line: &str, reply: &mut Outcome) {
     if line.starts_with("RB.RANDMEMBER") {
         items.sort_by_key(|id| format!("{id:?}"));
     }
-    let memory = items
-        .iter()
-        .position(|item| *item == Value::BulkString(b"bytes".to_vec()));
+    let memory = items.iter().position(|item| *item == Value::BulkString(b"bytes".to_vec()));
     if let Some(at) = memory {
         items.drain(at..=at + 1);
     }

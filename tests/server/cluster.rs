@@ -11,15 +11,8 @@ fn a_native_key_survives_a_move_and_a_failover() {
     let key = "{tag}:k";
     let (owner, stranger) = (cluster.owner(key), cluster.stranger(key));
     cluster.nodes()[owner].client().int(&["SETBIT", key, "7", "1"]);
-    let moved = format!(
-        "MOVED {} 127.0.0.1:{}",
-        cluster.slot(key),
-        cluster.nodes()[owner].port()
-    );
-    assert_eq!(
-        cluster.nodes()[stranger].client().error(&["BITCOUNT", key]),
-        moved
-    );
+    let moved = format!("MOVED {} 127.0.0.1:{}", cluster.slot(key), cluster.nodes()[owner].port());
+    assert_eq!(cluster.nodes()[stranger].client().error(&["BITCOUNT", key]), moved);
 
     let slot = cluster.slot(key);
     cluster.begin_move(slot, owner, stranger);

@@ -16,10 +16,6 @@ fn the_archives_hold_the_published_counts() {
     for (archive, count) in published {
         let sets = datasets::load(archive);
         assert_eq!(sets.len(), 200, "keys of {archive}");
-        assert_eq!(
-            sets.iter().map(|set| set.values.len()).sum::<usize>(),
-            count,
-            "values of {archive}"
-        );
+        assert_eq!(sets.iter().map(|set| set.values.len()).sum::<usize>(), count, "values of {archive}");
     }
 }

@@ -10,10 +10,7 @@ fn every_example_of_every_row_prints_what_its_page_says() {
     let server = Server::start();
     let mut client = server.client();
     let rows = spec::rows();
-    let wrong: Vec<String> = rows
-        .iter()
-        .flat_map(|row| run_session(&mut client, row))
-        .collect();
+    let wrong: Vec<String> = rows.iter().flat_map(|row| run_session(&mut client, row)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -21,10 +18,7 @@ fn every_example_of_every_row_prints_what_its_page_says() {
 fn run_session(client: &mut Client, row: &spec::Row) -> Vec<String> {
     let (name, examples) = (row.name(), row.examples());
     client.ok(&args!["FLUSHALL"]);
-    assert!(
-        examples.iter().any(|(input, _)| input.starts_with(name)),
-        "{name} has no example that calls it"
-    );
+    assert!(examples.iter().any(|(input, _)| input.starts_with(name)), "{name} has no example that calls it");
     examples
         .into_iter()
         .filter_map(|(input, output)| {

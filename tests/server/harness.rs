@@ -23,14 +23,9 @@ fn errors_come_back_verbatim() {
         client.ok(&["SET", "text", "x"]);
         let wrong = "WRONGTYPE Operation against a key holding the wrong kind of value";
         assert_eq!(client.error(&["LPUSH", "text", "x"]), wrong);
+        assert_eq!(client.error(&["SET", "text"]), "ERR wrong number of arguments for 'set' command");
         assert_eq!(
-            client.error(&["SET", "text"]),
-            "ERR wrong number of arguments for 'set' command"
-        );
-        assert_eq!(
-            client
-                .error(&["EVAL", "return redis.error_reply('ODD')", "0"])
-                .trim_start_matches("ERR "),
+            client.error(&["EVAL", "return redis.error_reply('ODD')", "0"]).trim_start_matches("ERR "),
             "ODD"
         );
         assert_eq!(client.cmd(&["GET", "missing"]), Ok(Value::Nil));
@@ -39,11 +34,7 @@ fn errors_come_back_verbatim() {
 
 fn a_pipeline_answers_in_order() {
     let server = Server::plain().start();
-    let commands = vec![
-        args!["SET", "k", vec![0u8, 255]],
-        args!["INCR", "k"],
-        args!["STRLEN", "k"],
-    ];
+    let commands = vec![args!["SET", "k", vec![0u8, 255]], args!["INCR", "k"], args!["STRLEN", "k"]];
     let replies = server.client().pipeline(&commands);
     let not_a_number = "ERR value is not an integer or out of range".to_string();
     assert_eq!(replies, [Ok(Value::Okay), Err(not_a_number), Ok(Value::Int(2))]);
@@ -58,10 +49,7 @@ fn pushes_of_client_side_caching_are_seen() {
     let mut writer = server.client();
     writer.ok(&["SET", "unwatched", "1"]);
     writer.ok(&["SET", "watched", "1"]);
-    assert_eq!(
-        reader.invalidations(Duration::from_millis(200)),
-        [Some(b"watched".to_vec())]
-    );
+    assert_eq!(reader.invalidations(Duration::from_millis(200)), [Some(b"watched".to_vec())]);
 }
 
 fn keyspace_events_are_seen() {
@@ -88,9 +76,7 @@ fn a_forged_payload_is_accepted_only_with_its_checksum() {
     assert_eq!(client.text(&["GET", "forged"]), "abX");
     let mut broken = payload.clone();
     broken[2] ^= 1;
-    assert!(client
-        .error(&args!["RESTORE", "broken", "0", broken])
-        .contains("checksum"));
+    assert!(client.error(&args!["RESTORE", "broken", "0", broken]).contains("checksum"));
 }
 
 fn a_server_that_crashed_is_noticed() {
@@ -106,10 +92,7 @@ fn a_server_that_crashed_is_noticed() {
 }
 
 fn refused_config_is_reported_with_the_log() {
-    let refusal = Server::plain()
-        .config("maxmemory-policy", "unheard-of")
-        .try_start()
-        .err();
+    let refusal = Server::plain().config("maxmemory-policy", "unheard-of").try_start().err();
     assert!(refusal.is_some_and(|text| text.contains("maxmemory-policy")));
 }
 
@@ -117,11 +100,7 @@ fn every_example_of_the_table_can_be_typed() {
     for row in spec::rows() {
         for (input, _) in row.examples() {
             let typed = terminal::split(&input);
-            assert!(
-                typed.is_ok_and(|words| words.len() > 1),
-                "{}: {input}",
-                row.name()
-            );
+            assert!(typed.is_ok_and(|words| words.len() > 1), "{}: {input}", row.name());
         }
     }
     assert_eq!(spec::row("RB.SETBIT").arity(), 4);

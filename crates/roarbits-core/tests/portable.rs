@@ -21,19 +21,12 @@ fn bitmap(ids: &[u64]) -> Bitmap {
 
 fn bitmap_of_runs(runs: &[(u64, u64)]) -> Bitmap {
     let mut builder = Builder::new();
-    runs.iter().for_each(|(start, end)| {
-        builder.push_run(Run {
-            start: *start,
-            end: *end,
-        })
-    });
+    runs.iter().for_each(|(start, end)| builder.push_run(Run { start: *start, end: *end }));
     builder.finish(0)
 }
 
 fn runs(bits: &dyn BitRead) -> Vec<(u64, u64)> {
-    bits.runs_in(0..=u64::MAX)
-        .map(|run| (run.start, run.end))
-        .collect()
+    bits.runs_in(0..=u64::MAX).map(|run| (run.start, run.end)).collect()
 }
 
 /// The oracle's bytes of 32-bit ids, from arrays and bitmaps optimised once.
@@ -52,9 +45,7 @@ fn oracle64(ids: &[u64]) -> Vec<u8> {
         ((bucket[0] >> 32) as u32, oracle)
     });
     let mut out = Vec::new();
-    RoaringTreemap::from_bitmaps(buckets)
-        .serialize_into(&mut out)
-        .unwrap();
+    RoaringTreemap::from_bitmaps(buckets).serialize_into(&mut out).unwrap();
     out
 }
 
@@ -64,11 +55,7 @@ fn check(ids: &[u64], note: &str) {
     let expected = oracle64(ids);
     let bytes = portable64::encode(&ours, 0..=u64::MAX);
     assert!(bytes == expected, "PORTABLE64 bytes of {note}");
-    assert_eq!(
-        portable64::encoded_bytes(&ours, 0..=u64::MAX),
-        bytes.len() as u64,
-        "size of {note}"
-    );
+    assert_eq!(portable64::encoded_bytes(&ours, 0..=u64::MAX), bytes.len() as u64, "size of {note}");
     check_decoded(&portable64::decode(&expected).unwrap(), ids, note);
     if ids.last().is_none_or(|last| *last < IDS_PER_BUCKET) {
         let expected = oracle32(ids);
@@ -88,23 +75,14 @@ fn check(ids: &[u64], note: &str) {
 
 fn check_decoded(decoded: &Bitmap, ids: &[u64], note: &str) {
     decoded.validate().unwrap();
-    assert!(
-        decoded.ids_in(0..=u64::MAX).eq(ids.iter().copied()),
-        "ids of {note}"
-    );
-    assert_eq!(
-        decoded.length_bytes(),
-        ids.last().map_or(0, |last| last / 8 + 1),
-        "length of {note}"
-    );
+    assert!(decoded.ids_in(0..=u64::MAX).eq(ids.iter().copied()), "ids of {note}");
+    assert_eq!(decoded.length_bytes(), ids.last().map_or(0, |last| last / 8 + 1), "length of {note}");
 }
 
 /// `count` values of a container, no rule in them.
 fn scattered(rng: &mut StdRng, count: usize) -> Vec<u16> {
-    let mut values: Vec<u16> = index::sample(rng, 65536, count)
-        .into_iter()
-        .map(|value| value as u16)
-        .collect();
+    let mut values: Vec<u16> =
+        index::sample(rng, 65536, count).into_iter().map(|value| value as u16).collect();
     values.sort_unstable();
     values
 }
@@ -141,16 +119,7 @@ fn any_container(rng: &mut StdRng) -> Vec<u16> {
 }
 
 fn any_key(rng: &mut StdRng) -> u64 {
-    let near = [
-        0,
-        1,
-        0xffff,
-        0x1_0000,
-        0x1_0001,
-        0x7fff_ffff,
-        0xffff_ffff_fffe,
-        0xffff_ffff_ffff,
-    ];
+    let near = [0, 1, 0xffff, 0x1_0000, 0x1_0001, 0x7fff_ffff, 0xffff_ffff_fffe, 0xffff_ffff_ffff];
     match rng.random_range(0..4) {
         0 => near[rng.random_range(0..near.len())],
         1 => rng.random_range(0..20),
@@ -188,9 +157,8 @@ fn every_number_of_containers_around_the_offset_rule_equals_roaring() {
             .flat_map(|key| (0..if key == containers / 2 { 9 } else { 1 }).map(move |i| key << 16 | i))
             .collect();
         check(&one_run, "one run among arrays");
-        let runs: Vec<u64> = (0..containers)
-            .flat_map(|key| (0..9).map(move |i| (key << 16) + i * (key % 2 + 1)))
-            .collect();
+        let runs: Vec<u64> =
+            (0..containers).flat_map(|key| (0..9).map(move |i| (key << 16) + i * (key % 2 + 1))).collect();
         check(&runs, "runs and arrays in turn");
     }
 }
@@ -199,29 +167,19 @@ fn every_number_of_containers_around_the_offset_rule_equals_roaring() {
 fn a_tie_between_run_and_array_is_an_array() {
     // Three adjacent ids: 6 bytes as an array, 2 + 4 as a run. CRoaring keeps whichever form it has.
     check(&[5, 6, 7], "a tie");
-    assert_eq!(
-        portable32::encode(&bitmap(&[5, 6, 7]), 0..=10).unwrap()[..2],
-        12346u16.to_le_bytes()
-    );
+    assert_eq!(portable32::encode(&bitmap(&[5, 6, 7]), 0..=10).unwrap()[..2], 12346u16.to_le_bytes());
     check(&[5, 6, 7, 8], "one id above the tie");
-    assert_eq!(
-        portable32::encode(&bitmap(&[5, 6, 7, 8]), 0..=10).unwrap()[..2],
-        12347u16.to_le_bytes()
-    );
+    assert_eq!(portable32::encode(&bitmap(&[5, 6, 7, 8]), 0..=10).unwrap()[..2], 12347u16.to_le_bytes());
 }
 
 #[test]
 fn runs_give_way_to_a_bitmap_from_2048_runs() {
     for count in [2046, 2047, 2048, 2049] {
-        let ids: Vec<u64> = (0..count)
-            .flat_map(|run| (0..4).map(move |i| run * 8 + i))
-            .collect();
+        let ids: Vec<u64> = (0..count).flat_map(|run| (0..4).map(move |i| run * 8 + i)).collect();
         check(&ids, &format!("{count} runs"));
     }
     let size = |count: u64| {
-        let ids: Vec<u64> = (0..count)
-            .flat_map(|run| (0..4).map(move |i| run * 8 + i))
-            .collect();
+        let ids: Vec<u64> = (0..count).flat_map(|run| (0..4).map(move |i| run * 8 + i)).collect();
         portable32::encoded_bytes(&bitmap(&ids), 0..=u64::MAX).unwrap()
     };
     assert_eq!((size(2047), size(2048)), (4 + 1 + 4 + 8190, 8 + 8 + 8192));
@@ -234,10 +192,7 @@ fn cardinalities_around_4096_equal_roaring() {
         check(&ids, &format!("{cardinality} even ids"));
     }
     for cardinality in [4095u64, 4096, 4097, 65535, 65536, 65537] {
-        check(
-            &(0..cardinality).collect::<Vec<_>>(),
-            &format!("{cardinality} adjacent ids"),
-        );
+        check(&(0..cardinality).collect::<Vec<_>>(), &format!("{cardinality} adjacent ids"));
     }
 }
 
@@ -257,26 +212,15 @@ fn ids_around_bucket_borders_equal_roaring() {
     check(&[border - 1], "the last 32-bit id");
     check(&[border], "the first id beyond 32 bits");
     check(&[border - 1, border], "both sides");
-    check(
-        &(border - 70_000..border + 70_000).collect::<Vec<_>>(),
-        "a run across the border",
-    );
-    check(
-        &[0, 1 << 16, 1 << 24, 1 << 32, 1 << 40, 1 << 48, 1 << 56],
-        "one id a power",
-    );
+    check(&(border - 70_000..border + 70_000).collect::<Vec<_>>(), "a run across the border");
+    check(&[0, 1 << 16, 1 << 24, 1 << 32, 1 << 40, 1 << 48, 1 << 56], "one id a power");
     check(&[0, u64::MAX], "both ends");
-    check(
-        &(u64::MAX - 100_000..=u64::MAX).collect::<Vec<_>>(),
-        "the end of the id space",
-    );
+    check(&(u64::MAX - 100_000..=u64::MAX).collect::<Vec<_>>(), "the end of the id space");
 }
 
 #[test]
 fn snowflake_ids_one_a_bucket_equal_roaring() {
-    let ids: Vec<u64> = (0..20_000u64)
-        .map(|i| (1_700_000_000_000 + i * 1000) << 22 | 5 << 12)
-        .collect();
+    let ids: Vec<u64> = (0..20_000u64).map(|i| (1_700_000_000_000 + i * 1000) << 22 | 5 << 12).collect();
     check(&ids, "snowflakes");
 }
 
@@ -288,10 +232,7 @@ fn a_full_bucket_is_the_same_bytes_as_roaring() {
     oracle.serialize_into(&mut expected).unwrap();
     let ours = bitmap_of_runs(&[(0, IDS_PER_BUCKET - 1)]);
     assert!(portable32::encode(&ours, 0..=u64::MAX).unwrap() == expected);
-    assert_eq!(
-        runs(&portable32::decode(&expected).unwrap()),
-        [(0, IDS_PER_BUCKET - 1)]
-    );
+    assert_eq!(runs(&portable32::decode(&expected).unwrap()), [(0, IDS_PER_BUCKET - 1)]);
 }
 
 #[test]
@@ -309,11 +250,7 @@ fn long_runs_are_sized_by_arithmetic_as_they_are_written() {
     for shape in shapes {
         let bitmap = bitmap_of_runs(shape);
         let bytes = portable64::encode(&bitmap, 0..=u64::MAX);
-        assert_eq!(
-            portable64::encoded_bytes(&bitmap, 0..=u64::MAX),
-            bytes.len() as u64,
-            "{shape:?}"
-        );
+        assert_eq!(portable64::encoded_bytes(&bitmap, 0..=u64::MAX), bytes.len() as u64, "{shape:?}");
         assert_eq!(runs(&portable64::decode(&bytes).unwrap()), shape);
         let oracle = RoaringTreemap::deserialize_from(&bytes[..]).unwrap();
         assert_eq!(u128::from(oracle.len()), bitmap.cardinality(), "{shape:?}");
@@ -324,13 +261,9 @@ fn long_runs_are_sized_by_arithmetic_as_they_are_written() {
 fn the_whole_id_space_is_sized_at_once() {
     let everything = bitmap_of_runs(&[(0, u64::MAX)]);
     let bucket = portable64::encoded_bytes(&everything, 0..=IDS_PER_BUCKET - 1) - 8;
-    assert_eq!(
-        portable64::encoded_bytes(&everything, 0..=u64::MAX),
-        8 + IDS_PER_BUCKET * bucket
-    );
-    let holes: Vec<(u64, u64)> = (0..100_000u64)
-        .map(|i| (i << 40 | u64::from(i > 0), ((i + 1) << 40) - 1))
-        .collect();
+    assert_eq!(portable64::encoded_bytes(&everything, 0..=u64::MAX), 8 + IDS_PER_BUCKET * bucket);
+    let holes: Vec<(u64, u64)> =
+        (0..100_000u64).map(|i| (i << 40 | u64::from(i > 0), ((i + 1) << 40) - 1)).collect();
     let size = portable64::encoded_bytes(&bitmap_of_runs(&holes), 0..=u64::MAX);
     // A hole takes nothing away but the full first run of its bucket, which starts one later.
     assert_eq!(size, 8 + (100_000 << 8) * bucket);
@@ -345,17 +278,11 @@ fn a_range_is_what_roaring_has_within_it() {
         let ours = bitmap(&ids);
         let mut bound = || match ids.len() {
             0 => rng.random(),
-            n => ids[rng.random_range(0..n)]
-                .saturating_add(rng.random_range(0..3))
-                .saturating_sub(1),
+            n => ids[rng.random_range(0..n)].saturating_add(rng.random_range(0..3)).saturating_sub(1),
         };
         let (a, b) = (bound(), bound());
         let (start, end) = (a.min(b), a.max(b));
-        let within: Vec<u64> = ids
-            .iter()
-            .copied()
-            .filter(|id| (start..=end).contains(id))
-            .collect();
+        let within: Vec<u64> = ids.iter().copied().filter(|id| (start..=end).contains(id)).collect();
         let bytes = portable64::encode(&ours, start..=end);
         assert!(bytes == oracle64(&within), "round {round}");
         assert_eq!(portable64::encoded_bytes(&ours, start..=end), bytes.len() as u64);
@@ -381,14 +308,7 @@ fn what_roaring_writes_unoptimised_is_read() {
     for round in 0..60 {
         let ids = any_ids(&mut rng, any_key);
         let mut bytes = Vec::new();
-        RoaringTreemap::from_sorted_iter(ids.iter().copied())
-            .unwrap()
-            .serialize_into(&mut bytes)
-            .unwrap();
-        check_decoded(
-            &portable64::decode(&bytes).unwrap(),
-            &ids,
-            &format!("round {round}"),
-        );
+        RoaringTreemap::from_sorted_iter(ids.iter().copied()).unwrap().serialize_into(&mut bytes).unwrap();
+        check_decoded(&portable64::decode(&bytes).unwrap(), &ids, &format!("round {round}"));
     }
 }

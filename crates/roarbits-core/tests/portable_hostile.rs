@@ -42,21 +42,12 @@ impl Bytes {
 
 /// A body of one array container, whatever its values.
 fn array(cardinality: u16, values: &[u16]) -> Vec<u8> {
-    Bytes::default()
-        .u32(12346)
-        .u32(1)
-        .u16s(&[0, cardinality - 1])
-        .u32(16)
-        .u16s(values)
-        .0
+    Bytes::default().u32(12346).u32(1).u16s(&[0, cardinality - 1]).u32(16).u16s(values).0
 }
 
 /// A body of one run container: (start, length - 1) pairs.
 fn run_container(cardinality: u16, runs: &[u16]) -> Vec<u8> {
-    let header = Bytes::default()
-        .u32(12347)
-        .u8(1)
-        .u16s(&[0, cardinality.wrapping_sub(1)]);
+    let header = Bytes::default().u32(12347).u8(1).u16s(&[0, cardinality.wrapping_sub(1)]);
     header.u16s(&[runs.len() as u16 / 2]).u16s(runs).0
 }
 
@@ -81,9 +72,7 @@ fn bitmap(ids: impl IntoIterator<Item = u64>) -> Bitmap {
 }
 
 fn runs(bits: &dyn BitRead) -> Vec<(u64, u64)> {
-    bits.runs_in(0..=u64::MAX)
-        .map(|run| (run.start, run.end))
-        .collect()
+    bits.runs_in(0..=u64::MAX).map(|run| (run.start, run.end)).collect()
 }
 
 fn refused(error: Result<Bitmap, DecodeError>) -> (String, usize) {
@@ -100,39 +89,20 @@ fn assert_body_refused(body: &[u8], what: &str, at: usize) {
 
 #[test]
 fn well_formed_bodies_of_these_tests_are_accepted() {
-    assert_eq!(
-        runs(&portable32::decode(&array(2, &[3, 9])).unwrap()),
-        [(3, 3), (9, 9)]
-    );
-    assert_eq!(
-        runs(&portable32::decode(&run_container(3, &[3, 1, 9, 0])).unwrap()),
-        [(3, 4), (9, 9)]
-    );
+    assert_eq!(runs(&portable32::decode(&array(2, &[3, 9])).unwrap()), [(3, 3), (9, 9)]);
+    assert_eq!(runs(&portable32::decode(&run_container(3, &[3, 1, 9, 0])).unwrap()), [(3, 4), (9, 9)]);
     let two = portable32::decode(&two_arrays([1, 2], [24, 26])).unwrap();
     assert_eq!(runs(&two), [(65_543, 65_543), (131_079, 131_079)]);
     let last = u64::from(u32::MAX) << 32 | 65535;
-    let payload = buckets(
-        2,
-        &[
-            bucket(0, &array(1, &[3])),
-            bucket(u32::MAX, &run_container(1, &[65535, 0])),
-        ],
-    );
-    assert_eq!(
-        runs(&portable64::decode(&payload).unwrap()),
-        [(3, 3), (last, last)]
-    );
+    let payload = buckets(2, &[bucket(0, &array(1, &[3])), bucket(u32::MAX, &run_container(1, &[65535, 0]))]);
+    assert_eq!(runs(&portable64::decode(&payload).unwrap()), [(3, 3), (last, last)]);
 }
 
 #[test]
 fn a_run_past_65535_is_refused() {
     let payload = [0x3b, 0x30, 0, 0, 1, 0, 0, 0xfa, 0x2e, 1, 0, 0, 2, 0xff, 0xff];
     assert_body_refused(&payload, "run goes past the end of its container", 11);
-    assert_body_refused(
-        &run_container(2, &[65535, 1]),
-        "run goes past the end of its container",
-        11,
-    );
+    assert_body_refused(&run_container(2, &[65535, 1]), "run goes past the end of its container", 11);
 }
 
 #[test]
@@ -162,11 +132,7 @@ fn a_run_container_of_no_run_is_refused() {
 
 #[test]
 fn a_false_cardinality_is_refused() {
-    assert_body_refused(
-        &run_container(5, &[3, 1, 9, 0]),
-        "runs do not have the stated cardinality",
-        9,
-    );
+    assert_body_refused(&run_container(5, &[3, 1, 9, 0]), "runs do not have the stated cardinality", 9);
     let mut body = portable32::encode(&bitmap((0..5000).map(|i| i * 2)), 0..=u64::MAX).unwrap();
     body[10] += 1;
     assert_body_refused(&body, "bitmap does not have the stated cardinality", 16);
@@ -176,16 +142,8 @@ fn a_false_cardinality_is_refused() {
 
 #[test]
 fn container_keys_that_do_not_ascend_are_refused() {
-    assert_body_refused(
-        &two_arrays([2, 1], [24, 26]),
-        "container keys are not ascending",
-        12,
-    );
-    assert_body_refused(
-        &two_arrays([2, 2], [24, 26]),
-        "container keys are not ascending",
-        12,
-    );
+    assert_body_refused(&two_arrays([2, 1], [24, 26]), "container keys are not ascending", 12);
+    assert_body_refused(&two_arrays([2, 2], [24, 26]), "container keys are not ascending", 12);
 }
 
 #[test]
@@ -213,59 +171,35 @@ fn too_many_containers_are_refused_before_they_are_looked_for() {
 #[test]
 fn trailing_bytes_are_refused() {
     let body = Bytes(array(2, &[3, 9])).u8(0).0;
-    assert_eq!(
-        refused(portable32::decode(&body)),
-        ("bytes after the end of the bitmap".to_owned(), 20)
-    );
+    assert_eq!(refused(portable32::decode(&body)), ("bytes after the end of the bitmap".to_owned(), 20));
     let payload = buckets(1, &[bucket(0, &body)]);
-    assert_eq!(
-        refused(portable64::decode(&payload)),
-        ("bytes after the end of the bitmap".to_owned(), 32)
-    );
-    assert_eq!(
-        refused(portable64::decode(&[0; 9])),
-        ("bytes after the end of the bitmap".to_owned(), 8)
-    );
+    assert_eq!(refused(portable64::decode(&payload)), ("bytes after the end of the bitmap".to_owned(), 32));
+    assert_eq!(refused(portable64::decode(&[0; 9])), ("bytes after the end of the bitmap".to_owned(), 8));
 }
 
 #[test]
 fn more_buckets_than_bytes_are_refused() {
     let what = "more buckets than the payload has room for";
     for count in [1, 2, 1 << 32, u64::MAX] {
-        assert_eq!(
-            refused(portable64::decode(&buckets(count, &[]))),
-            (what.to_owned(), 0)
-        );
+        assert_eq!(refused(portable64::decode(&buckets(count, &[]))), (what.to_owned(), 0));
     }
     let one = bucket(0, &array(1, &[3]));
-    assert_eq!(
-        refused(portable64::decode(&buckets(2, &[one]))),
-        (what.to_owned(), 0)
-    );
+    assert_eq!(refused(portable64::decode(&buckets(2, &[one]))), (what.to_owned(), 0));
 }
 
 #[test]
 fn bucket_keys_that_do_not_ascend_are_refused() {
     let one = |key| bucket(key, &array(1, &[3]));
     let what = "bucket keys are not ascending".to_owned();
-    assert_eq!(
-        refused(portable64::decode(&buckets(2, &[one(5), one(5)]))),
-        (what.clone(), 30)
-    );
-    assert_eq!(
-        refused(portable64::decode(&buckets(2, &[one(5), one(4)]))),
-        (what, 30)
-    );
+    assert_eq!(refused(portable64::decode(&buckets(2, &[one(5), one(5)]))), (what.clone(), 30));
+    assert_eq!(refused(portable64::decode(&buckets(2, &[one(5), one(4)]))), (what, 30));
 }
 
 #[test]
 fn an_empty_bucket_is_refused() {
     let empty = bucket(3, &Bytes::default().u32(12346).u32(0).0);
     let payload = buckets(2, &[empty, bucket(5, &array(40, &(0..40).collect::<Vec<_>>()))]);
-    assert_eq!(
-        refused(portable64::decode(&payload)),
-        ("empty bucket".to_owned(), 8)
-    );
+    assert_eq!(refused(portable64::decode(&payload)), ("empty bucket".to_owned(), 8));
 }
 
 /// A small payload of each container kind and of several, as ids.
@@ -285,14 +219,9 @@ fn samples() -> Vec<(&'static str, Vec<u64>)> {
         ("arrays", (0..5).map(|key| (key << 16) + 7 * key).collect()),
         (
             "runs and arrays",
-            (0..5u64)
-                .flat_map(|key| (0..key * 3 + 1).map(move |i| (key << 16) + i))
-                .collect(),
+            (0..5u64).flat_map(|key| (0..key * 3 + 1).map(move |i| (key << 16) + i)).collect(),
         ),
-        (
-            "last container",
-            (u64::from(u32::MAX) - 20..=u64::from(u32::MAX)).collect(),
-        ),
+        ("last container", (u64::from(u32::MAX) - 20..=u64::from(u32::MAX)).collect()),
     ]
 }
 
@@ -301,16 +230,8 @@ fn payloads() -> Vec<(&'static str, Format, Vec<u8>)> {
     let mut payloads = Vec::new();
     for (name, ids) in samples() {
         let narrow = bitmap(ids.iter().copied());
-        payloads.push((
-            name,
-            Format::Portable32,
-            portable32::encode(&narrow, 0..=u64::MAX).unwrap(),
-        ));
-        payloads.push((
-            name,
-            Format::Portable64,
-            portable64::encode(&narrow, 0..=u64::MAX),
-        ));
+        payloads.push((name, Format::Portable32, portable32::encode(&narrow, 0..=u64::MAX).unwrap()));
+        payloads.push((name, Format::Portable64, portable64::encode(&narrow, 0..=u64::MAX)));
         let wide = bitmap(ids.iter().copied().chain([3 << 32, u64::MAX]));
         payloads.push((name, Format::Portable64, portable64::encode(&wide, 0..=u64::MAX)));
     }
@@ -356,29 +277,18 @@ fn a_changed_byte_is_refused_or_makes_a_valid_bitmap() {
                 bad[at] ^= flip;
                 match decode(format, &bad) {
                     Err(error) => {
-                        assert!(
-                            error.at() <= bad.len(),
-                            "{name} as {format:?}, {at} ^ {flip}: {error}"
-                        );
+                        assert!(error.at() <= bad.len(), "{name} as {format:?}, {at} ^ {flip}: {error}");
                         refused += 1;
                     }
                     Ok(bitmap) => {
-                        assert_valid(
-                            format,
-                            &bad,
-                            &bitmap,
-                            &format!("{name} as {format:?}, {at} ^ {flip}"),
-                        );
+                        assert_valid(format, &bad, &bitmap, &format!("{name} as {format:?}, {at} ^ {flip}"));
                         accepted += 1;
                     }
                 }
             }
         }
     }
-    assert!(
-        accepted > 1000 && refused > 1000,
-        "{accepted} accepted, {refused} refused"
-    );
+    assert!(accepted > 1000 && refused > 1000, "{accepted} accepted, {refused} refused");
 }
 
 /// What was decoded is what roaring reads from the same bytes, and encodes canonically.
@@ -390,17 +300,11 @@ fn assert_valid(format: Format, payload: &[u8], bitmap: &Bitmap, note: &str) {
             let oracle = RoaringBitmap::deserialize_from(payload).unwrap();
             assert!(ids.eq(oracle.iter().map(u64::from)), "{note}");
         }
-        _ => assert!(
-            ids.eq(RoaringTreemap::deserialize_from(payload).unwrap().iter()),
-            "{note}"
-        ),
+        _ => assert!(ids.eq(RoaringTreemap::deserialize_from(payload).unwrap().iter()), "{note}"),
     }
     let bytes = encode(format, bitmap);
     let again = decode(format, &bytes).unwrap();
-    assert!(
-        bitmap.runs_in(0..=u64::MAX).eq(again.runs_in(0..=u64::MAX)),
-        "{note}"
-    );
+    assert!(bitmap.runs_in(0..=u64::MAX).eq(again.runs_in(0..=u64::MAX)), "{note}");
     assert!(encode(format, &again) == bytes, "{note}");
 }
 
@@ -409,15 +313,9 @@ fn random_bytes_are_refused() {
     let mut rng = StdRng::seed_from_u64(SEED + 1);
     println!("seed {:#x}", SEED + 1);
     for _ in 0..20_000 {
-        let mut payload: Vec<u8> = (0..rng.random_range(0..64))
-            .map(|_| rng.random_range(0..4))
-            .collect();
+        let mut payload: Vec<u8> = (0..rng.random_range(0..64)).map(|_| rng.random_range(0..4)).collect();
         if rng.random() {
-            let cookie: &[u8] = if rng.random() {
-                &[0x3a, 0x30, 0, 0]
-            } else {
-                &[0x3b, 0x30, 0, 0]
-            };
+            let cookie: &[u8] = if rng.random() { &[0x3a, 0x30, 0, 0] } else { &[0x3b, 0x30, 0, 0] };
             payload.splice(0..0, cookie.iter().copied());
         }
         for format in [Format::Portable32, Format::Portable64] {
@@ -446,10 +344,7 @@ fn auto_finds_each_format_but_string() {
 #[test]
 fn auto_takes_eight_zero_bytes_for_an_empty_portable64() {
     let (format, bitmap) = decode_auto(&[0; 8]).unwrap();
-    assert_eq!(
-        (format, bitmap.cardinality(), bitmap.length_bytes()),
-        (Format::Portable64, 0, 0)
-    );
+    assert_eq!((format, bitmap.cardinality(), bitmap.length_bytes()), (Format::Portable64, 0, 0));
     assert!(decode_auto(&[0; 7]).is_err());
     assert!(decode_auto(&[0; 16]).is_err());
 }
@@ -457,24 +352,15 @@ fn auto_takes_eight_zero_bytes_for_an_empty_portable64() {
 #[test]
 fn auto_tells_the_error_of_the_format_whose_header_fits() {
     let error = |payload: &[u8]| refused(decode_auto(payload).map(|(_, bitmap)| bitmap));
-    assert_eq!(
-        error(&array(2, &[5, 5])),
-        ("array values are not ascending".to_owned(), 18)
-    );
-    assert_eq!(
-        error(&run_container(1, &[])),
-        ("run container without a run".to_owned(), 9)
-    );
+    assert_eq!(error(&array(2, &[5, 5])), ("array values are not ascending".to_owned(), 18));
+    assert_eq!(error(&run_container(1, &[])), ("run container without a run".to_owned(), 9));
     let payload = buckets(1, &[bucket(9, &array(2, &[5, 5]))]);
     assert_eq!(error(&payload), ("array values are not ascending".to_owned(), 30));
 }
 
 fn portable_bytes(ids: &[u32]) -> Vec<u8> {
     let mut out = Vec::new();
-    RoaringBitmap::from_sorted_iter(ids.iter().copied())
-        .unwrap()
-        .serialize_into(&mut out)
-        .unwrap();
+    RoaringBitmap::from_sorted_iter(ids.iter().copied()).unwrap().serialize_into(&mut out).unwrap();
     out
 }
 
@@ -492,31 +378,17 @@ fn assert_named(payload: &[u8], name: &str) {
 
 #[test]
 fn a_pilosa_payload_is_named() {
-    let payload = Bytes::default()
-        .u16s(&[12348, 0])
-        .u32(1)
-        .u64(0)
-        .u16s(&[1, 0])
-        .u32(24)
-        .u16s(&[5])
-        .0;
+    let payload = Bytes::default().u16s(&[12348, 0]).u32(1).u64(0).u16s(&[1, 0]).u32(24).u16s(&[5]).0;
     assert_named(&payload, "Pilosa");
 }
 
 #[test]
 fn a_legacy_java_payload_is_named() {
     let body = portable_bytes(&[1, 2, 70_000]);
-    let two = Bytes::default()
-        .bytes(&[0, 0, 0, 0, 2, 0, 0, 0, 0])
-        .bytes(&body)
-        .bytes(&[0, 0, 0, 1])
-        .bytes(&body)
-        .0;
+    let two =
+        Bytes::default().bytes(&[0, 0, 0, 0, 2, 0, 0, 0, 0]).bytes(&body).bytes(&[0, 0, 0, 1]).bytes(&body).0;
     assert_named(&two, "legacy Java Roaring64NavigableMap");
-    let signed = Bytes::default()
-        .bytes(&[1, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff])
-        .bytes(&body)
-        .0;
+    let signed = Bytes::default().bytes(&[1, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff]).bytes(&body).0;
     assert_named(&signed, "legacy Java Roaring64NavigableMap");
     assert_named(&[0; 5], "legacy Java Roaring64NavigableMap");
 }
@@ -544,8 +416,5 @@ fn bytes_that_end_like_a_foreign_format_are_still_read() {
     frozen_end.truncate(16);
     frozen_end.extend(Bytes::default().u16s(&[100, 13766]).0);
     assert_eq!(runs(&portable32::decode(&payload).unwrap()), [(13766, 13767)]);
-    assert_eq!(
-        runs(&portable32::decode(&frozen_end).unwrap()),
-        [(100, 100), (13766, 13766)]
-    );
+    assert_eq!(runs(&portable32::decode(&frozen_end).unwrap()), [(100, 100), (13766, 13766)]);
 }

@@ -9,28 +9,16 @@ const SEED: u64 = 0x0a0b_0003;
 
 /// The bits of a string in the order of their ids.
 fn model(bytes: &[u8]) -> Vec<bool> {
-    bytes
-        .iter()
-        .flat_map(|byte| (0..8).map(move |bit| byte >> (7 - bit) & 1 == 1))
-        .collect()
+    bytes.iter().flat_map(|byte| (0..8).map(move |bit| byte >> (7 - bit) & 1 == 1)).collect()
 }
 
 fn ids(model: &[bool]) -> Vec<u64> {
-    model
-        .iter()
-        .enumerate()
-        .filter(|(_, bit)| **bit)
-        .map(|(id, _)| id as u64)
-        .collect()
+    model.iter().enumerate().filter(|(_, bit)| **bit).map(|(id, _)| id as u64).collect()
 }
 
 fn runs_of(ids: &[u64]) -> Vec<Run> {
     let runs = ids.chunk_by(|a, b| a + 1 == *b);
-    runs.map(|run| Run {
-        start: run[0],
-        end: run[run.len() - 1],
-    })
-    .collect()
+    runs.map(|run| Run { start: run[0], end: run[run.len() - 1] }).collect()
 }
 
 fn random_string(rng: &mut StdRng) -> Vec<u8> {
@@ -56,18 +44,13 @@ fn assert_reads_as(bits: &dyn BitRead, model: &[bool]) {
     let covered = model.len() as u64;
     assert_eq!(bits.length_bytes(), covered / 8);
     assert_eq!(bits.cardinality(), members.len() as u128);
-    assert_eq!(
-        (bits.min(), bits.max()),
-        (members.first().copied(), members.last().copied())
-    );
+    assert_eq!((bits.min(), bits.max()), (members.first().copied(), members.last().copied()));
     for id in (0..covered + 130).chain([1 << 32, 1 << 61, u64::MAX - 1, u64::MAX]) {
         let member = usize::try_from(id).ok().and_then(|id| model.get(id)) == Some(&true);
         assert_eq!(bits.contains(id), member, "contains {id}");
         let next = members.iter().copied().find(|member| *member >= id);
         assert_eq!(bits.next_present(id), next, "next present from {id}");
-        let absent = (id..covered)
-            .find(|id| !model[*id as usize])
-            .unwrap_or(id.max(covered));
+        let absent = (id..covered).find(|id| !model[*id as usize]).unwrap_or(id.max(covered));
         assert_eq!(bits.next_absent(id), Some(absent), "next absent from {id}");
         let rank = members.iter().filter(|member| **member <= id).count();
         assert_eq!(bits.rank(id), rank as u128, "rank of {id}");
@@ -88,26 +71,10 @@ fn assert_ranges_read_as(bits: &dyn BitRead, model: &[bool], rng: &mut StdRng) {
             _ => rng.random_range(0..model.len() as u64 + 20),
         };
         let (start, end) = (bound(rng), bound(rng));
-        let within: Vec<u64> = members
-            .iter()
-            .copied()
-            .filter(|id| (start..=end).contains(id))
-            .collect();
-        assert_eq!(
-            bits.count_range(start..=end),
-            within.len() as u128,
-            "count {start}..={end}"
-        );
-        assert_eq!(
-            bits.runs_in(start..=end).collect::<Vec<_>>(),
-            runs_of(&within),
-            "runs {start}..={end}"
-        );
-        assert_eq!(
-            bits.ids_in(start..=end).collect::<Vec<_>>(),
-            within,
-            "ids {start}..={end}"
-        );
+        let within: Vec<u64> = members.iter().copied().filter(|id| (start..=end).contains(id)).collect();
+        assert_eq!(bits.count_range(start..=end), within.len() as u128, "count {start}..={end}");
+        assert_eq!(bits.runs_in(start..=end).collect::<Vec<_>>(), runs_of(&within), "runs {start}..={end}");
+        assert_eq!(bits.ids_in(start..=end).collect::<Vec<_>>(), within, "ids {start}..={end}");
     }
 }
 
@@ -135,10 +102,7 @@ fn a_decoded_string_answers_as_its_bits_and_encodes_as_it_was() {
         assert_reads_as(&bitmap, &model);
         assert_ranges_read_as(&bitmap, &model, &mut rng);
         assert_eq!(string::encode(&bitmap, 0..=u64::MAX), Some(bytes.clone()));
-        assert_eq!(
-            string::encode(&StringBits::new(&bytes), 0..=u64::MAX),
-            Some(bytes)
-        );
+        assert_eq!(string::encode(&StringBits::new(&bytes), 0..=u64::MAX), Some(bytes));
     }
 }
 
@@ -153,10 +117,7 @@ fn a_range_of_whole_bytes_is_a_part_of_the_string() {
             for last in first..bytes.len() + 2 {
                 let range = first as u64 * 8..=last as u64 * 8 + 7;
                 let expected = bytes.get(first..(last + 1).min(bytes.len())).unwrap_or_default();
-                assert_eq!(
-                    string::encoded_bytes(&bitmap, range.clone()),
-                    Some(expected.len() as u64)
-                );
+                assert_eq!(string::encoded_bytes(&bitmap, range.clone()), Some(expected.len() as u64));
                 assert_eq!(string::encode(&bitmap, range).as_deref(), Some(expected));
             }
         }
@@ -196,26 +157,17 @@ fn the_logical_length_survives_without_a_bit() {
 #[test]
 fn the_last_id_is_sized_and_read_in_pieces() {
     let mut builder = Builder::new();
-    builder.push_run(Run {
-        start: u64::MAX - 10,
-        end: u64::MAX,
-    });
+    builder.push_run(Run { start: u64::MAX - 10, end: u64::MAX });
     let bitmap = builder.finish(0);
     assert_eq!(string::encoded_bytes(&bitmap, 0..=u64::MAX), Some(1 << 61));
-    assert_eq!(
-        string::encode(&bitmap, u64::MAX - 15..=u64::MAX),
-        Some(vec![0x07, 0xff])
-    );
+    assert_eq!(string::encode(&bitmap, u64::MAX - 15..=u64::MAX), Some(vec![0x07, 0xff]));
 }
 
 #[test]
 fn positions_are_those_of_redis() {
     // github.com/redis/redis-doc/issues/2336
     let string = StringBits::new(&[0x00, 0xff, 0xf0]);
-    assert_eq!(
-        (string.next_present(0), string.next_present(16)),
-        (Some(8), Some(16))
-    );
+    assert_eq!((string.next_present(0), string.next_present(16)), (Some(8), Some(16)));
     assert_eq!(StringBits::new(&[0xff, 0xf0, 0x00]).next_absent(0), Some(12));
     assert_eq!(StringBits::new(&[0, 0, 0]).next_present(0), None);
     assert_eq!(StringBits::new(&[0xff; 3]).next_absent(0), Some(24));

@@ -6,14 +6,7 @@ use crate::row::{Access, Arg, ArgKind, BeginSearch, Example, FindKeys, KeySpec, 
 impl Arg {
     /// A required argument, once, with no token.
     pub const fn new(name: &'static str, kind: ArgKind) -> Self {
-        Self {
-            name,
-            kind,
-            token: None,
-            optional: false,
-            multiple: false,
-            since: None,
-        }
+        Self { name, kind, token: None, optional: false, multiple: false, since: None }
     }
 
     /// The key of the key spec with index `spec`.
@@ -74,22 +67,13 @@ impl KeySpec {
     /// The keys from `position` to the relative `last` (-1 is the last argument), every `step`.
     pub const fn range(access: Access, position: i32, last: i32, step: i32) -> Self {
         let find = FindKeys::Range { last, step, limit: 0 };
-        Self {
-            access,
-            begin: BeginSearch::Index(position),
-            find,
-            incomplete: false,
-        }
+        Self { access, begin: BeginSearch::Index(position), find, incomplete: false }
     }
 }
 
 impl Keys {
     /// One key, the first argument.
-    pub const FIRST: Self = Self::Range {
-        first: 1,
-        last: 1,
-        step: 1,
-    };
+    pub const FIRST: Self = Self::Range { first: 1, last: 1, step: 1 };
 }
 
 impl Example {

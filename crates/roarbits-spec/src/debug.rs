@@ -7,22 +7,14 @@ pub(crate) const ROWS: &[Command] = &[DEBUG];
 const VALIDATED: KeySpec = KeySpec {
     access: Access::Inspect,
     begin: BeginSearch::Keyword("VALIDATE", 1),
-    find: FindKeys::Range {
-        last: 0,
-        step: 1,
-        limit: 0,
-    },
+    find: FindKeys::Range { last: 0, step: 1, limit: 0 },
     incomplete: true,
 };
 
 const REPORTED: KeySpec = KeySpec {
     access: Access::Inspect,
     begin: BeginSearch::Keyword("KEYS", 1),
-    find: FindKeys::Numkeys {
-        numkeys: 0,
-        first: 1,
-        step: 1,
-    },
+    find: FindKeys::Numkeys { numkeys: 0, first: 1, step: 1 },
     incomplete: true,
 };
 

@@ -62,10 +62,7 @@ impl Arg {
 
     /// Whether every alternative of a choice is one word.
     fn is_tight(&self) -> bool {
-        self.kind
-            .children()
-            .iter()
-            .all(|choice| !choice.syntax().contains(' '))
+        self.kind.children().iter().all(|choice| !choice.syntax().contains(' '))
     }
 }
 

@@ -28,7 +28,5 @@ pub fn debug_commands() -> impl Iterator<Item = &'static Command> {
 
 /// The command of this name, in any case of letters, development ones included.
 pub fn find(name: &str) -> Option<&'static Command> {
-    commands()
-        .chain(debug_commands())
-        .find(|command| command.name.eq_ignore_ascii_case(name))
+    commands().chain(debug_commands()).find(|command| command.name.eq_ignore_ascii_case(name))
 }

@@ -30,16 +30,10 @@ const ADD: Command = Command {
     tips: &[],
     notes: &["Any order will do. All ids are checked before the first is added."],
     examples: &[
-        Example::new(
-            "RB.ADD dau 7301234567890123456 7301234567890123457 42",
-            "(integer) 3",
-        ),
+        Example::new("RB.ADD dau 7301234567890123456 7301234567890123457 42", "(integer) 3"),
         Example::new("RB.ADD dau 42 18446744073709551615", "(integer) 1"),
         Example::new("RB.COUNT dau", "(integer) 4"),
-        Example::new(
-            "RB.ADD dau 43 -1",
-            "(error) ERR id is not an integer or out of range",
-        ),
+        Example::new("RB.ADD dau 43 -1", "(error) ERR id is not an integer or out of range"),
         Example::new("RB.GETBIT dau 43", "(integer) 0"),
     ],
     event: Some("rb.add"),
@@ -145,19 +139,13 @@ const MIN: Command = Command {
     keys: Keys::FIRST,
     key_specs: &[KeySpec::one(Access::Read, 1)],
     args: &[Arg::key("key", 0)],
-    reply: &[
-        "Bulk string: the id.",
-        "Null: no id is set, or the key is missing.",
-    ],
+    reply: &["Bulk string: the id.", "Null: no id is set, or the key is missing."],
     errors: &[],
     history: &[],
     tips: &[],
     notes: &[],
     examples: &[
-        Example::new(
-            "RB.ADD dau 7301234567890123456 42 18446744073709551615",
-            "(integer) 3",
-        ),
+        Example::new("RB.ADD dau 7301234567890123456 42 18446744073709551615", "(integer) 3"),
         Example::new("RB.MIN dau", r#""42""#),
         Example::new("RB.MIN nosuchkey", "(nil)"),
         Example::new("SET legacy A", "OK"),
@@ -177,10 +165,7 @@ const MAX: Command = Command {
     keys: Keys::FIRST,
     key_specs: &[KeySpec::one(Access::Read, 1)],
     args: &[Arg::key("key", 0)],
-    reply: &[
-        "Bulk string: the id.",
-        "Null: no id is set, or the key is missing.",
-    ],
+    reply: &["Bulk string: the id.", "Null: no id is set, or the key is missing."],
     errors: &[],
     history: &[],
     tips: &[],
@@ -236,10 +221,7 @@ const SELECT: Command = Command {
     keys: Keys::FIRST,
     key_specs: &[KeySpec::one(Access::Read, 1)],
     args: &[Arg::key("key", 0), Arg::integer("rank")],
-    reply: &[
-        "Bulk string: the id.",
-        "Null: there is no such position, or the key is missing.",
-    ],
+    reply: &["Bulk string: the id.", "Null: there is no such position, or the key is missing."],
     errors: &[texts::NUMBER],
     history: &[],
     tips: &[],
@@ -249,10 +231,7 @@ const SELECT: Command = Command {
         Example::new("RB.SELECT dau 0", r#""10""#),
         Example::new("RB.SELECT dau -1", r#""7301234567890123456""#),
         Example::new("RB.SELECT dau 3", "(nil)"),
-        Example::new(
-            "RB.SELECT dau first",
-            "(error) ERR value is not an integer or out of range",
-        ),
+        Example::new("RB.SELECT dau first", "(error) ERR value is not an integer or out of range"),
     ],
     event: None,
 };
@@ -455,10 +434,7 @@ const FLIPRANGE: Command = Command {
     keys: Keys::FIRST,
     key_specs: &[KeySpec::one(Access::Update, 1)],
     args: KEY_AND_RANGE,
-    reply: &[
-        "Integer: the number of ids of the whole bitmap afterwards.",
-        HUGE_COUNT,
-    ],
+    reply: &["Integer: the number of ids of the whole bitmap afterwards.", HUGE_COUNT],
     errors: &[texts::ID],
     history: &[],
     tips: &[],

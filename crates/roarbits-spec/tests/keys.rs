@@ -52,18 +52,11 @@ fn key_specs_and_the_legacy_triple_find_the_same_keys() {
     for command in commands() {
         for argc in call_lengths(command) {
             let triple = of_triple(command.keys, argc).expect("no command of this release is parsed");
-            let specs = command
-                .key_specs
-                .iter()
-                .flat_map(|spec| of_spec(spec, argc).expect("an index and a range"));
+            let specs =
+                command.key_specs.iter().flat_map(|spec| of_spec(spec, argc).expect("an index and a range"));
             let specs: Vec<_> = specs.collect();
             let distinct: BTreeSet<_> = specs.iter().copied().collect();
-            assert_eq!(
-                specs.len(),
-                distinct.len(),
-                "{}: a key in two specs",
-                command.name
-            );
+            assert_eq!(specs.len(), distinct.len(), "{}: a key in two specs", command.name);
             assert_eq!(distinct, triple, "{} with {argc} arguments", command.name);
         }
     }
@@ -94,11 +87,7 @@ fn a_spec_that_depends_on_words_admits_that_it_may_miss_keys() {
     for command in commands().chain(debug_commands()) {
         for spec in command.key_specs {
             let by_word = matches!(spec.begin, BeginSearch::Keyword(..));
-            assert!(
-                !by_word || (spec.incomplete && command.movable_keys()),
-                "{}",
-                command.name
-            );
+            assert!(!by_word || (spec.incomplete && command.movable_keys()), "{}", command.name);
         }
     }
 }

@@ -39,10 +39,9 @@ fn most_of(arg: &Arg) -> Option<usize> {
     }
     let content = match arg.kind {
         ArgKind::PureToken => 0,
-        ArgKind::OneOf(choices) => choices
-            .iter()
-            .map(most_of)
-            .try_fold(0, |most, each| each.map(|n| n.max(most)))?,
+        ArgKind::OneOf(choices) => {
+            choices.iter().map(most_of).try_fold(0, |most, each| each.map(|n| n.max(most)))?
+        }
         ArgKind::Block(parts) => most(parts)?,
         _ => 1,
     };
@@ -63,10 +62,7 @@ fn names_are_unique_and_upper_case() {
 #[test]
 fn a_command_is_found_in_any_case_of_letters() {
     for command in all() {
-        assert_eq!(
-            find(&command.name.to_lowercase()).map(|found| found.name),
-            Some(command.name)
-        );
+        assert_eq!(find(&command.name.to_lowercase()).map(|found| found.name), Some(command.name));
     }
     assert!(find("SETBIT").is_none());
     assert!(find("RB.NOSUCH").is_none());
@@ -88,19 +84,8 @@ fn a_row_is_complete() {
         }
         assert!(!command.reply.is_empty(), "{name} does not say what it replies");
         assert!(!command.args.is_empty(), "{name} takes nothing");
-        assert_eq!(
-            command
-                .since
-                .split('.')
-                .filter(|part| part.parse::<u32>().is_ok())
-                .count(),
-            3,
-            "{name}"
-        );
-        assert!(
-            command.tips.iter().all(|tip| TIPS.contains(tip)),
-            "{name}: an unknown tip"
-        );
+        assert_eq!(command.since.split('.').filter(|part| part.parse::<u32>().is_ok()).count(), 3, "{name}");
+        assert!(command.tips.iter().all(|tip| TIPS.contains(tip)), "{name}: an unknown tip");
     }
 }
 
@@ -109,27 +94,15 @@ fn a_summary_is_one_short_sentence_without_a_full_stop() {
     for Command { name, summary, .. } in all() {
         assert!(summary.len() <= 80, "{name}: {} characters", summary.len());
         assert!(!summary.ends_with('.'), "{name}");
-        assert!(
-            summary.starts_with(|first: char| first.is_ascii_uppercase()),
-            "{name}"
-        );
+        assert!(summary.starts_with(|first: char| first.is_ascii_uppercase()), "{name}");
     }
 }
 
 #[test]
 fn a_command_reads_or_writes_and_never_both() {
     for command in all() {
-        assert_ne!(
-            command.has(Flag::Write),
-            command.has(Flag::Readonly),
-            "{}",
-            command.name
-        );
-        assert!(
-            command.is_write() || !command.has(Flag::DenyOom),
-            "{} reads but is refused",
-            command.name
-        );
+        assert_ne!(command.has(Flag::Write), command.has(Flag::Readonly), "{}", command.name);
+        assert!(command.is_write() || !command.has(Flag::DenyOom), "{} reads but is refused", command.name);
     }
 }
 
@@ -154,9 +127,7 @@ fn a_write_has_the_event_of_its_name_and_a_read_has_none() {
 fn a_fast_command_costs_a_search_for_each_argument_at_most() {
     for command in all().filter(|command| command.has(Flag::Fast)) {
         let cost = command.complexity;
-        let fast = ["O(1)", "O(log n) ", "O(k log n) "]
-            .iter()
-            .any(|prefix| cost.starts_with(prefix));
+        let fast = ["O(1)", "O(log n) ", "O(k log n) "].iter().any(|prefix| cost.starts_with(prefix));
         assert!(fast, "{}: {cost}", command.name);
     }
 }
@@ -164,14 +135,8 @@ fn a_fast_command_costs_a_search_for_each_argument_at_most() {
 #[test]
 fn acl_categories_follow_the_flags() {
     let categories = |name| find(name).map(Command::acl_categories);
-    assert_eq!(
-        categories("RB.SETBIT"),
-        Some(["write", "fast", "bitmap", "roarbits"])
-    );
-    assert_eq!(
-        categories("RB.RANGE"),
-        Some(["read", "slow", "bitmap", "roarbits"])
-    );
+    assert_eq!(categories("RB.SETBIT"), Some(["write", "fast", "bitmap", "roarbits"]));
+    assert_eq!(categories("RB.RANGE"), Some(["read", "slow", "bitmap", "roarbits"]));
 }
 
 #[test]
@@ -180,12 +145,7 @@ fn the_arity_is_what_the_arguments_say() {
         let least = command.min_arguments();
         let fixed = max_arguments(command) == Some(least);
         let least = i32::try_from(least).expect("a handful");
-        assert_eq!(
-            command.arity,
-            if fixed { least } else { -least },
-            "{}",
-            command.name
-        );
+        assert_eq!(command.arity, if fixed { least } else { -least }, "{}", command.name);
     }
 }
 
@@ -198,11 +158,7 @@ fn key_arguments_and_key_specs_name_each_other() {
     });
     for command in all() {
         for spec in 0..command.key_specs.len() {
-            assert!(
-                names_spec(command.args, spec),
-                "{}: no argument for key spec {spec}",
-                command.name
-            );
+            assert!(names_spec(command.args, spec), "{}: no argument for key spec {spec}", command.name);
         }
     }
 }
@@ -217,27 +173,19 @@ fn names_spec(args: &[Arg], spec: usize) -> bool {
 #[test]
 fn reads_declare_reads_and_writes_declare_writes() {
     for command in all() {
-        let writes = command
-            .key_specs
-            .iter()
-            .any(|spec| !matches!(spec.access, Access::Read | Access::Inspect));
+        let writes =
+            command.key_specs.iter().any(|spec| !matches!(spec.access, Access::Read | Access::Inspect));
         assert_eq!(writes, command.is_write(), "{}", command.name);
     }
 }
 
 #[test]
 fn arguments_are_named_apart_and_spelt_as_their_kind() {
-    let lower = |name: &str| {
-        name.chars()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
-    };
+    let lower = |name: &str| name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
     each_argument(|command, arg| {
         let place = format!("{}: {}", command.name, arg.name);
         assert!(lower(arg.name), "{place}");
-        assert!(
-            arg.token.is_none_or(|token| token == token.to_uppercase()),
-            "{place}"
-        );
+        assert!(arg.token.is_none_or(|token| token == token.to_uppercase()), "{place}");
         assert!(
             arg.token.is_some() || !matches!(arg.kind, ArgKind::PureToken),
             "{place} is a word without a word"
@@ -255,25 +203,15 @@ fn arguments_are_named_apart_and_spelt_as_their_kind() {
 #[test]
 fn examples_show_the_command_and_use_known_ones_only() {
     for command in all() {
-        let verbs: Vec<_> = command
-            .examples
-            .iter()
-            .filter_map(|example| example.input.split(' ').next())
-            .collect();
+        let verbs: Vec<_> =
+            command.examples.iter().filter_map(|example| example.input.split(' ').next()).collect();
         assert!(
-            command
-                .examples
-                .iter()
-                .any(|example| example.input.contains(command.name)),
+            command.examples.iter().any(|example| example.input.contains(command.name)),
             "{}",
             command.name
         );
         for verb in verbs {
-            assert!(
-                find(verb).is_some() || NATIVE.contains(&verb),
-                "{}: {verb}",
-                command.name
-            );
+            assert!(find(verb).is_some() || NATIVE.contains(&verb), "{}: {verb}", command.name);
         }
     }
 }
@@ -283,15 +221,8 @@ fn examples_print_as_redis_cli_does() {
     for command in all() {
         for example in command.examples {
             for line in example.output.lines() {
-                let value = line
-                    .trim_start()
-                    .rsplit_once("1) ")
-                    .map_or(line, |(_, value)| value);
-                assert!(
-                    !value.is_empty() && value == value.trim_end(),
-                    "{}: {line}",
-                    command.name
-                );
+                let value = line.trim_start().rsplit_once("1) ").map_or(line, |(_, value)| value);
+                assert!(!value.is_empty() && value == value.trim_end(), "{}: {line}", command.name);
             }
             let first = example.output.chars().next().unwrap_or_default();
             assert!("(\"1O".contains(first), "{}: {}", command.name, example.output);
@@ -304,16 +235,8 @@ fn an_error_has_a_prefix_and_says_when_in_a_phrase() {
     for command in all() {
         for (text, when) in command.errors {
             let prefix = text.split(' ').next().unwrap_or_default();
-            assert!(
-                ["ERR", "WRONGTYPE", "RBBUSY", "TRYAGAIN"].contains(&prefix),
-                "{}: {text}",
-                command.name
-            );
-            assert!(
-                !when.is_empty() && !when.ends_with('.'),
-                "{}: {when}",
-                command.name
-            );
+            assert!(["ERR", "WRONGTYPE", "RBBUSY", "TRYAGAIN"].contains(&prefix), "{}: {text}", command.name);
+            assert!(!when.is_empty() && !when.ends_with('.'), "{}: {when}", command.name);
         }
     }
 }

@@ -45,11 +45,7 @@ fn reply_info_of_string(context: &Context, bytes: u64, bits: &dyn BitRead) {
     reply_head(context, "string", bits);
     reply_fields(
         context,
-        &[
-            ("bytes", u128::from(bytes)),
-            ("shared_bytes", 0),
-            ("rdb_bytes", u128::from(bits.length_bytes())),
-        ],
+        &[("bytes", u128::from(bytes)), ("shared_bytes", 0), ("rdb_bytes", u128::from(bits.length_bytes()))],
     );
     reply_forms(context, &Stats::default());
 }
@@ -59,10 +55,7 @@ fn reply_head(context: &Context, kind: &str, bits: &dyn BitRead) {
     context.reply_bulk(kind.as_bytes());
     reply_fields(
         context,
-        &[
-            ("cardinality", bits.cardinality()),
-            ("length", u128::from(bits.length_bytes())),
-        ],
+        &[("cardinality", bits.cardinality()), ("length", u128::from(bits.length_bytes()))],
     );
 }
 

@@ -18,11 +18,7 @@ enum Wanted {
     /// Ranks, both included, negative ones from the end.
     Ranks(i64, i64),
     /// A closed range of ids, of which `skip` are left out and at most `take` replied.
-    Ids {
-        range: RangeInclusive<u64>,
-        skip: u64,
-        take: Option<u64>,
-    },
+    Ids { range: RangeInclusive<u64>, skip: u64, take: Option<u64> },
 }
 
 /// Which end a reply starts at.
@@ -60,17 +56,11 @@ fn parse_range(args: Args<'_>) -> Result<(Wanted, Order), Refusal> {
             return Err(SYNTAX);
         }
     }
-    let order = if reversed.is_some() {
-        Order::Descending
-    } else {
-        Order::Ascending
-    };
+    let order = if reversed.is_some() { Order::Descending } else { Order::Ascending };
     let (start, stop) = (required(args, 2)?, required(args, 3)?);
     if by_id.is_none() {
         if limit.is_some() {
-            return Err(Refusal::new(
-                "ERR syntax error, LIMIT is only supported in combination with BYID",
-            ));
+            return Err(Refusal::new("ERR syntax error, LIMIT is only supported in combination with BYID"));
         }
         return Ok((Wanted::Ranks(parse::number(start)?, parse::number(stop)?), order));
     }
@@ -95,10 +85,7 @@ fn wanted_ranks(bits: &dyn BitRead, wanted: &Wanted, order: Order) -> (u128, u12
     match wanted {
         Wanted::Ranks(start, stop) => ranks_of_ranks(bits.cardinality(), *start, *stop, order),
         Wanted::Ids { range, skip, take } => {
-            let below = range
-                .start()
-                .checked_sub(1)
-                .map_or(0, |last| bits.count_range(0..=last));
+            let below = range.start().checked_sub(1).map_or(0, |last| bits.count_range(0..=last));
             let inside = bits.count_range(range.clone());
             let skipped = inside.min(u128::from(*skip));
             let number = take.map_or(u128::MAX, u128::from).min(inside - skipped);
@@ -173,10 +160,7 @@ pub fn scan(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
     let page: Vec<u64> = keyspace::read_ids(context, required(args, 1)?, |stored| {
         // One more than is replied: it is where the next call starts.
         let wanted = usize::try_from(count).unwrap_or(usize::MAX).saturating_add(1);
-        stored
-            .bits()
-            .map(|bits| bits.ids_in(cursor..=u64::MAX).take(wanted).collect())
-            .unwrap_or_default()
+        stored.bits().map(|bits| bits.ids_in(cursor..=u64::MAX).take(wanted).collect()).unwrap_or_default()
     })?;
     let shown = page.len().min(usize::try_from(count).unwrap_or(usize::MAX));
     context.reply_array(2);
@@ -194,13 +178,7 @@ fn scan_count(args: Args<'_>) -> Result<u64, Refusal> {
             return Err(SYNTAX);
         }
         let value = parse::number(options.value()?)?;
-        once(
-            &mut count,
-            u64::try_from(value)
-                .ok()
-                .filter(|value| *value > 0)
-                .ok_or(SYNTAX)?,
-        )?;
+        once(&mut count, u64::try_from(value).ok().filter(|value| *value > 0).ok_or(SYNTAX)?)?;
     }
     Ok(count.unwrap_or(SCAN_COUNT))
 }
@@ -214,11 +192,7 @@ pub fn randmember(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> 
     let Some(count) = args.get(2).map(parse::number).transpose()? else {
         return reply_one(context, key, |bits| {
             let cardinality = bits.cardinality();
-            let rank = if cardinality == 0 {
-                None
-            } else {
-                random::with_repetition(cardinality, 1).pop()
-            };
+            let rank = if cardinality == 0 { None } else { random::with_repetition(cardinality, 1).pop() };
             bits.select(rank?)
         });
     };

@@ -121,12 +121,10 @@ fn count(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
         (Some(start), Some(end)) if args.len() == 4 => Some(parse::id_range(start, end)?),
         _ => return Err(SYNTAX),
     };
-    let count = keyspace::read_ids(context, required(args, 1)?, |stored| {
-        match (stored.bits(), range) {
-            (None, _) => 0,
-            (Some(bits), None) => bits.cardinality(),
-            (Some(bits), Some(range)) => bits.count_range(range),
-        }
+    let count = keyspace::read_ids(context, required(args, 1)?, |stored| match (stored.bits(), range) {
+        (None, _) => 0,
+        (Some(bits), None) => bits.cardinality(),
+        (Some(bits), Some(range)) => bits.count_range(range),
     })?;
     context.reply_count(count);
     Ok(())
@@ -142,9 +140,7 @@ fn max(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
 
 fn select(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
     let rank = parse::number(required(args, 2)?)?;
-    reply_one(context, required(args, 1)?, |bits| {
-        bits.select(absolute_rank(rank, bits.cardinality())?)
-    })
+    reply_one(context, required(args, 1)?, |bits| bits.select(absolute_rank(rank, bits.cardinality())?))
 }
 
 /// Replies the id that `choose` finds, or null.

@@ -67,11 +67,7 @@ struct Item<'a> {
 
 impl<'a> Item<'a> {
     fn of(child: &'a Child) -> Self {
-        Self {
-            child,
-            start: chunk_start(child.min()),
-            end: chunk_end(child.max()),
-        }
+        Self { child, start: chunk_start(child.min()), end: chunk_end(child.max()) }
     }
 }
 
@@ -83,10 +79,7 @@ struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     fn new(root: &'a Child) -> Self {
-        Self {
-            path: Vec::new(),
-            item: Some(Item::of(root)),
-        }
+        Self { path: Vec::new(), item: Some(Item::of(root)) }
     }
 
     /// Leaves everything up to `end` behind.
@@ -116,10 +109,7 @@ impl<'a> Cursor<'a> {
         if item.end < start {
             self.advance();
         } else {
-            self.item = Some(Item {
-                start: item.start.max(start),
-                ..item
-            });
+            self.item = Some(Item { start: item.start.max(start), ..item });
         }
     }
 }
@@ -275,12 +265,7 @@ fn chunk_words<'s>(leaf: &'s Leaf, base: u64, scratch: &'s mut [u64; CHUNK_WORDS
 /// Merges the runs of two leaves within a window.
 fn merge_runs(op: Op, a: &Leaf, b: &Leaf, start: u64, end: u64, out: &mut Builder) {
     let (mut walk_a, mut walk_b) = (a.runs_from(start), b.runs_from(start));
-    let within = |run: Run| {
-        (run.start <= end).then(|| Run {
-            start: run.start,
-            end: run.end.min(end),
-        })
-    };
+    let within = |run: Run| (run.start <= end).then(|| Run { start: run.start, end: run.end.min(end) });
     let mut next_a = || walk_a.next(a).and_then(within);
     let mut next_b = || walk_b.next(b).and_then(within);
     let (mut left, mut right) = (next_a(), next_b());
@@ -302,36 +287,16 @@ fn merge_runs(op: Op, a: &Leaf, b: &Leaf, start: u64, end: u64, out: &mut Builde
             (Some(l), Some(r)) => {
                 let (from, to) = (l.start.max(r.start), l.end.min(r.end));
                 if op.keeps_left() && l.start < from {
-                    out.push_run(Run {
-                        start: l.start,
-                        end: from - 1,
-                    });
+                    out.push_run(Run { start: l.start, end: from - 1 });
                 }
                 if op.keeps_right() && r.start < from {
-                    out.push_run(Run {
-                        start: r.start,
-                        end: from - 1,
-                    });
+                    out.push_run(Run { start: r.start, end: from - 1 });
                 }
                 if op.keeps_both() {
                     out.push_run(Run { start: from, end: to });
                 }
-                left = if l.end == to {
-                    next_a()
-                } else {
-                    Some(Run {
-                        start: to + 1,
-                        end: l.end,
-                    })
-                };
-                right = if r.end == to {
-                    next_b()
-                } else {
-                    Some(Run {
-                        start: to + 1,
-                        end: r.end,
-                    })
-                };
+                left = if l.end == to { next_a() } else { Some(Run { start: to + 1, end: l.end }) };
+                right = if r.end == to { next_b() } else { Some(Run { start: to + 1, end: r.end }) };
             }
             (None, Some(_)) | (Some(_), None) => return,
         }

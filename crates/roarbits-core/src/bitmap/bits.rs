@@ -95,10 +95,7 @@ pub(crate) fn set_range(words: &mut [u64], start: u16, end: u16) {
 pub(crate) fn next_run(words: &[u64], base: u64, from: u16) -> Option<Run> {
     let start = next_set(words, from)?;
     let end = next_clear(words, start).map_or(u16::MAX, |at| at - 1);
-    Some(Run {
-        start: base + u64::from(start),
-        end: base + u64::from(end),
-    })
+    Some(Run { start: base + u64::from(start), end: base + u64::from(end) })
 }
 
 #[cfg(test)]
@@ -123,13 +120,7 @@ mod tests {
         assert_eq!(next_clear(&words, 63), Some(66));
         assert_eq!(next_clear(&words, 65535), None);
         assert_eq!(last_set(&words), Some(65535));
-        assert_eq!(
-            next_run(&words, 1 << 16, 64),
-            Some(Run {
-                start: 65600,
-                end: 65601
-            })
-        );
+        assert_eq!(next_run(&words, 1 << 16, 64), Some(Run { start: 65600, end: 65601 }));
         set_range(&mut words, 0, 65535);
         assert_eq!((count(&words), count_runs(&words)), (65536, 1));
     }

@@ -75,10 +75,7 @@ impl Builder {
             }
         }
         let mut at = 0u32;
-        while let Some(run) = u16::try_from(at)
-            .ok()
-            .and_then(|at| bits::next_run(words, base, at))
-        {
+        while let Some(run) = u16::try_from(at).ok().and_then(|at| bits::next_run(words, base, at)) {
             at = (run.end - base) as u32 + 1;
             self.push_run(run);
         }
@@ -102,10 +99,7 @@ impl Builder {
             Child::Leaf(leaf) => {
                 let mut walk = leaf.runs_from(start);
                 while let Some(run) = walk.next(leaf).filter(|run| run.start <= end) {
-                    self.push_run(Run {
-                        start: run.start,
-                        end: run.end.min(end),
-                    });
+                    self.push_run(Run { start: run.start, end: run.end.min(end) });
                 }
             }
             Child::Node(node) => {
@@ -139,10 +133,7 @@ impl Builder {
     /// The bitmap, its length `length_bytes` or what covers the largest id, whichever is more.
     pub fn finish(mut self, length_bytes: u64) -> Bitmap {
         self.flush();
-        let mut bitmap = Bitmap {
-            root: self.root(),
-            length_bytes,
-        };
+        let mut bitmap = Bitmap { root: self.root(), length_bytes };
         bitmap.cover();
         bitmap
     }
@@ -188,11 +179,7 @@ impl Builder {
     }
 
     fn emit_leaf(&mut self, leaf: Arc<Leaf>) {
-        let item = (
-            chunk_start(leaf.min()),
-            Count::of(leaf.cardinality()),
-            Child::Leaf(leaf),
-        );
+        let item = (chunk_start(leaf.min()), Count::of(leaf.cardinality()), Child::Leaf(leaf));
         self.emit(0, item);
     }
 
@@ -249,10 +236,7 @@ pub(crate) fn push_complement(out: &mut Builder, runs: Runs<'_>, start: u64, end
     let mut from = Some(start);
     for run in runs {
         if let Some(gap) = from.filter(|from| *from < run.start) {
-            out.push_run(Run {
-                start: gap,
-                end: run.start - 1,
-            });
+            out.push_run(Run { start: gap, end: run.start - 1 });
         }
         from = run.end.checked_add(1);
     }

@@ -66,11 +66,7 @@ impl Leaf {
         if !self.is_too_large() {
             return Vec::new();
         }
-        let at = if id == self.max() {
-            self.last_boundary()
-        } else {
-            self.middle_boundary()
-        };
+        let at = if id == self.max() { self.last_boundary() } else { self.middle_boundary() };
         let mut left: Vec<Run> = self.runs_iter().collect();
         let right = cut(&mut left, at);
         let mut parts = leaves_of(left).into_iter().chain(leaves_of(right));
@@ -103,10 +99,7 @@ impl Leaf {
         };
         let below = chunk_start(start_of(n / 2));
         let entries_below = packing::partition(n, |i| start_of(i) < below);
-        let Some(above) = chunk_end(below)
-            .checked_add(1)
-            .filter(|above| *above <= self.max())
-        else {
+        let Some(above) = chunk_end(below).checked_add(1).filter(|above| *above <= self.max()) else {
             return self.inner_boundary(below);
         };
         let entries_above = packing::partition(n, |i| start_of(i) < above);
@@ -129,10 +122,7 @@ impl Leaf {
         let n = self.entries();
         let joins_left = i > 0 && self.id_at(i - 1) + 1 == id;
         let joins_right = i < n && self.id_at(i) == id + 1;
-        match id
-            .checked_sub(self.base)
-            .filter(|delta| delta & !self.layout.mask() == 0)
-        {
+        match id.checked_sub(self.base).filter(|delta| delta & !self.layout.mask() == 0) {
             Some(delta) => {
                 let width = self.layout.width();
                 self.reserve(packing::words_for(n + 1, width));
@@ -188,39 +178,16 @@ impl Leaf {
 
     fn insert_into_runs(&mut self, id: u64) {
         let after = self.runs_from_below(id);
-        let left = after
-            .checked_sub(1)
-            .map(|i| self.run_at(i))
-            .filter(|run| run.end.checked_add(1) == Some(id));
+        let left =
+            after.checked_sub(1).map(|i| self.run_at(i)).filter(|run| run.end.checked_add(1) == Some(id));
         let right = Some(after)
             .filter(|i| *i < self.entries())
             .map(|i| self.run_at(i))
             .filter(|run| id.checked_add(1) == Some(run.start));
         let (from, replaced, run) = match (left, right) {
-            (Some(l), Some(r)) => (
-                after - 1,
-                2,
-                Run {
-                    start: l.start,
-                    end: r.end,
-                },
-            ),
-            (Some(l), None) => (
-                after - 1,
-                1,
-                Run {
-                    start: l.start,
-                    end: id,
-                },
-            ),
-            (None, Some(r)) => (
-                after,
-                1,
-                Run {
-                    start: id,
-                    end: r.end,
-                },
-            ),
+            (Some(l), Some(r)) => (after - 1, 2, Run { start: l.start, end: r.end }),
+            (Some(l), None) => (after - 1, 1, Run { start: l.start, end: id }),
+            (None, Some(r)) => (after, 1, Run { start: id, end: r.end }),
             (None, None) => (after, 0, Run { start: id, end: id }),
         };
         self.card_less_one += 1;
@@ -231,14 +198,8 @@ impl Leaf {
     fn remove_from_runs(&mut self, id: u64) {
         let i = self.runs_from_below(id) - 1;
         let run = self.run_at(i);
-        let left = Run {
-            start: run.start,
-            end: id.wrapping_sub(1),
-        };
-        let right = Run {
-            start: id.wrapping_add(1),
-            end: run.end,
-        };
+        let left = Run { start: run.start, end: id.wrapping_sub(1) };
+        let right = Run { start: id.wrapping_add(1), end: run.end };
         let with: &[Run] = match (run.start == id, run.end == id) {
             (true, true) => &[],
             (true, false) => &[right],
@@ -255,9 +216,7 @@ impl Leaf {
     fn replace_runs(&mut self, from: usize, count: usize, with: &[Run]) {
         let (start_width, length_width) = (self.layout.width(), u32::from(self.length_width));
         let fits = with.iter().all(|run| {
-            run.start
-                .checked_sub(self.base)
-                .is_some_and(|start| bit_length(start) <= start_width)
+            run.start.checked_sub(self.base).is_some_and(|start| bit_length(start) <= start_width)
                 && bit_length(run.end - run.start) <= length_width
         });
         if !fits {
@@ -309,7 +268,7 @@ impl Leaf {
         self.words[usize::from(at / 64)] |= 1 << (at % 64);
         self.card_less_one += 1;
         self.runs = self.runs + 1 - left - right;
-        if (self.card_less_one + 1) % BITS_EXAM_IDS == 0 {
+        if (self.card_less_one + 1).is_multiple_of(BITS_EXAM_IDS) {
             self.examine_bits();
         }
     }
@@ -320,7 +279,7 @@ impl Leaf {
         self.words[usize::from(at / 64)] &= !(1 << (at % 64));
         self.card_less_one -= 1;
         self.runs = self.runs + left + right - 1;
-        if self.card_less_one % BITS_EXAM_IDS == 0 {
+        if self.card_less_one.is_multiple_of(BITS_EXAM_IDS) {
             self.examine_bits();
         }
     }

@@ -175,10 +175,7 @@ impl Leaf {
 
     /// Id `i` of the form of ids.
     pub(super) fn id_at(&self, i: usize) -> u64 {
-        self.base
-            + self
-                .layout
-                .unpack(packing::get(&self.words, self.layout.width(), i))
+        self.base + self.layout.unpack(packing::get(&self.words, self.layout.width(), i))
     }
 
     /// Run `i` of the form of runs.
@@ -187,10 +184,7 @@ impl Leaf {
         let at = i * self.entry_width() as usize;
         let length = packing::read(&self.words, at, length_width);
         let start = self.base + packing::read(&self.words, at + length_width as usize, self.layout.width());
-        Run {
-            start,
-            end: start + length,
-        }
+        Run { start, end: start + length }
     }
 
     /// Overwrites run `i` of the form of runs, which must fit its widths.
@@ -198,12 +192,7 @@ impl Leaf {
         let (length_width, start_width) = (u32::from(self.length_width), self.layout.width());
         let at = i * self.entry_width() as usize;
         packing::write(&mut self.words, at, length_width, run.end - run.start);
-        packing::write(
-            &mut self.words,
-            at + length_width as usize,
-            start_width,
-            run.start - self.base,
-        );
+        packing::write(&mut self.words, at + length_width as usize, start_width, run.start - self.base);
     }
 
     /// The number of ids below `id` in the form of ids.
@@ -278,14 +267,7 @@ impl Leaf {
             }
             Form::Runs => {
                 let runs = (0..self.runs_from_below(id)).map(|i| self.run_at(i));
-                runs.map(|run| {
-                    Run {
-                        start: run.start,
-                        end: run.end.min(id),
-                    }
-                    .cardinality()
-                })
-                .sum()
+                runs.map(|run| Run { start: run.start, end: run.end.min(id) }.cardinality()).sum()
             }
             Form::Bits if id < self.base => 0,
             Form::Bits if self.has_chunk(id) => u128::from(bits::rank(&self.words, id as u16)),
@@ -370,10 +352,7 @@ impl Leaf {
     /// The sums over the leaf's ids that decide its encoding.
     pub(crate) fn shape(&self) -> Shape {
         let mut runs = self.runs_iter();
-        let first = runs.next().unwrap_or(Run {
-            start: self.base,
-            end: self.base,
-        });
+        let first = runs.next().unwrap_or(Run { start: self.base, end: self.base });
         let mut shape = Shape::of(first);
         runs.for_each(|run| shape.push(run));
         shape
@@ -401,10 +380,7 @@ impl LeafRuns {
                 }
                 self.at += 1;
                 let run = leaf.run_at(at);
-                Some(Run {
-                    start: run.start.max(self.from),
-                    end: run.end,
-                })
+                Some(Run { start: run.start.max(self.from), end: run.end })
             }
             Form::Bits => {
                 let run = bits::next_run(&leaf.words, leaf.base, u16::try_from(self.at).ok()?)?;

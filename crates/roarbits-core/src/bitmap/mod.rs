@@ -217,10 +217,7 @@ impl Bitmap {
         if let Some(root) = self.root.as_ref().filter(|_| !range.is_empty()) {
             out.push_slice(root, *range.start(), *range.end());
         }
-        Self {
-            length_bytes: self.length_bytes,
-            ..out.finish(0)
-        }
+        Self { length_bytes: self.length_bytes, ..out.finish(0) }
     }
 
     /// What the bitmap is made of. O(leaves).
@@ -235,9 +232,7 @@ impl Bitmap {
             Some(Child::Leaf(_)) => 2,
             Some(Child::Node(node)) => {
                 let below = (tree::FANOUT as u64 / 2).saturating_pow(u32::from(node.height) - 1);
-                (node.children.len() as u64)
-                    .saturating_mul(below)
-                    .saturating_mul(2)
+                (node.children.len() as u64).saturating_mul(below).saturating_mul(2)
             }
         }
     }
@@ -252,11 +247,7 @@ impl Bitmap {
         };
         validate::child(root, 0, u64::MAX)?;
         if root.max() / 8 >= self.length_bytes {
-            return Err(format!(
-                "length {} does not cover {}",
-                self.length_bytes,
-                root.max()
-            ));
+            return Err(format!("length {} does not cover {}", self.length_bytes, root.max()));
         }
         Ok(())
     }
@@ -316,10 +307,7 @@ impl Bitmap {
             (None, Some(right)) if op.keeps_right() => out.push_slice(right, 0, u64::MAX),
             _ => (),
         }
-        Self {
-            root: out.finish(0).root,
-            length_bytes: self.length_bytes.max(other.length_bytes),
-        }
+        Self { root: out.finish(0).root, length_bytes: self.length_bytes.max(other.length_bytes) }
     }
 }
 
@@ -345,10 +333,7 @@ impl BitRead for Bitmap {
     }
 
     fn select(&self, n: u128) -> Option<u64> {
-        self.root
-            .as_ref()
-            .filter(|root| n < root.cardinality())
-            .map(|root| root.select(n))
+        self.root.as_ref().filter(|root| n < root.cardinality()).map(|root| root.select(n))
     }
 
     fn next_present(&self, from: u64) -> Option<u64> {

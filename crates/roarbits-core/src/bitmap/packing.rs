@@ -37,11 +37,7 @@ pub(crate) fn read(words: &[u64], at: usize, width: u32) -> u64 {
     }
     let (word, offset) = (at / 64, (at % 64) as u32);
     let low = words[word] >> offset;
-    let value = if offset + width > 64 {
-        low | (words[word + 1] << (64 - offset))
-    } else {
-        low
-    };
+    let value = if offset + width > 64 { low | (words[word + 1] << (64 - offset)) } else { low };
     value & low_mask(width)
 }
 
@@ -173,16 +169,7 @@ pub(crate) struct Layout {
 impl Layout {
     /// The layout of plain numbers of `width` bits.
     pub(crate) fn contiguous(width: u32) -> Self {
-        Self {
-            fields: [
-                Field {
-                    shift: 0,
-                    width: width as u8,
-                },
-                Field::default(),
-                Field::default(),
-            ],
-        }
+        Self { fields: [Field { shift: 0, width: width as u8 }, Field::default(), Field::default()] }
     }
 
     /// A layout from stored fields; `None` unless they are ascending, disjoint and within 64 bits.
@@ -261,15 +248,11 @@ impl Layout {
             at += gap.1;
         }
         let mut fields = [Field::default(); 3];
-        let mut used = 0;
         let mut from = low;
         gaps.sort_unstable();
-        for (start, width) in gaps.into_iter().filter(|g| g.1 > 0).chain([(end, 0)]) {
-            fields[used] = Field {
-                shift: from as u8,
-                width: (start - from) as u8,
-            };
-            used += 1;
+        let ends = gaps.into_iter().filter(|gap| gap.1 > 0).chain([(end, 0)]);
+        for (field, (start, width)) in fields.iter_mut().zip(ends) {
+            *field = Field { shift: from as u8, width: (start - from) as u8 };
             from = start + width;
         }
         Self { fields }
@@ -316,14 +299,7 @@ mod tests {
     fn entries(words: &[u64], width: u32, n: usize) -> Vec<(u64, u64)> {
         let low = width.min(64);
         let at = |i: usize| i * width as usize;
-        (0..n)
-            .map(|i| {
-                (
-                    read(words, at(i), low),
-                    read(words, at(i) + low as usize, width - low),
-                )
-            })
-            .collect()
+        (0..n).map(|i| (read(words, at(i), low), read(words, at(i) + low as usize, width - low))).collect()
     }
 
     fn put(words: &mut [u64], width: u32, i: usize, value: (u64, u64)) {
@@ -340,10 +316,7 @@ mod tests {
                 let value = |i: usize| {
                     let mixed = 0x9E37_79B9_7F4A_7C15u64.wrapping_mul(i as u64 + 1);
                     let low = width.min(64);
-                    (
-                        mixed & low_mask(low),
-                        mixed.rotate_left(17) & low_mask(width - low),
-                    )
+                    (mixed & low_mask(low), mixed.rotate_left(17) & low_mask(width - low))
                 };
                 for at in 0..=n {
                     let mut words = vec![0; words_for(n + 1, width) + 1];
@@ -354,18 +327,10 @@ mod tests {
                     open_gap(&mut words, width, n, at);
                     put(&mut words, width, at, value(99));
                     twin.insert(at, value(99));
-                    assert_eq!(
-                        entries(&words, width, n + 1),
-                        twin,
-                        "open width {width} n {n} at {at}"
-                    );
+                    assert_eq!(entries(&words, width, n + 1), twin, "open width {width} n {n} at {at}");
                     close_gap(&mut words, width, n + 1, at);
                     twin.remove(at);
-                    assert_eq!(
-                        entries(&words, width, n),
-                        twin,
-                        "close width {width} n {n} at {at}"
-                    );
+                    assert_eq!(entries(&words, width, n), twin, "close width {width} n {n} at {at}");
                     let used = n * width as usize;
                     let tail = words.iter().enumerate().all(|(k, w)| {
                         let from = used.saturating_sub(k * 64).min(64) as u32;
@@ -410,18 +375,8 @@ mod tests {
 
     #[test]
     fn capacities_follow_the_allocators_classes() {
-        let expected = [
-            (0, 0),
-            (1, 1),
-            (2, 2),
-            (3, 4),
-            (5, 6),
-            (9, 10),
-            (17, 20),
-            (33, 40),
-            (129, 160),
-            (255, 256),
-        ];
+        let expected =
+            [(0, 0), (1, 1), (2, 2), (3, 4), (5, 6), (9, 10), (17, 20), (33, 40), (129, 160), (255, 256)];
         for (words, class) in expected {
             assert_eq!(class_words(words), class, "{words}");
         }

@@ -41,8 +41,7 @@ impl Leaf {
                 out.push(IDS | (self.fields().count() as u8) << 2);
                 put_varint(out, self.base);
                 put_varint(out, self.entries() as u64);
-                self.fields()
-                    .for_each(|field| out.extend([field.shift, field.width]));
+                self.fields().for_each(|field| out.extend([field.shift, field.width]));
             }
             Form::Runs => {
                 out.push(RUNS);
@@ -108,15 +107,8 @@ fn read_ids(reader: &mut Reader<'_>, base: u64, fields: usize) -> Result<Leaf, D
     }
     let layout = Layout::from_fields(read).ok_or(DecodeError::new("fields out of order", at))?;
     let words = read_entries(reader, entries, layout.width())?;
-    let mut leaf = Leaf {
-        base,
-        words,
-        card_less_one: entries - 1,
-        runs: 0,
-        length_width: 0,
-        form: Form::Ids,
-        layout,
-    };
+    let mut leaf =
+        Leaf { base, words, card_less_one: entries - 1, runs: 0, length_width: 0, form: Form::Ids, layout };
     leaf.runs = count_runs_of_ids(&leaf).ok_or(DecodeError::new("ids are not ascending", at))?;
     Ok(leaf)
 }
@@ -125,9 +117,7 @@ fn read_ids(reader: &mut Reader<'_>, base: u64, fields: usize) -> Result<Leaf, D
 fn count_runs_of_ids(leaf: &Leaf) -> Option<u16> {
     let (mut runs, mut last) = (0, None);
     for i in 0..leaf.entries() {
-        let delta = leaf
-            .layout
-            .unpack(packing::get(&leaf.words, leaf.layout.width(), i));
+        let delta = leaf.layout.unpack(packing::get(&leaf.words, leaf.layout.width(), i));
         let id = leaf.base.checked_add(delta)?;
         match last {
             Some(last) if id <= last => return None,
@@ -197,34 +187,18 @@ fn read_bits(reader: &mut Reader<'_>, base: u64) -> Result<Leaf, DecodeError> {
 /// Reads a bit-packed array of at least one entry; its unused bits must be zero.
 fn read_entries(reader: &mut Reader<'_>, entries: u64, width: u32) -> Result<Box<[u64]>, DecodeError> {
     let at = reader.at();
-    let fits = if width == 0 {
-        entries == 1
-    } else {
-        (1..=CHUNK_LEAF_MAX_BYTES as u64 * 8).contains(&entries)
-    };
-    let bits = if fits {
-        entries as usize * width as usize
-    } else {
-        usize::MAX
-    };
+    let fits =
+        if width == 0 { entries == 1 } else { (1..=CHUNK_LEAF_MAX_BYTES as u64 * 8).contains(&entries) };
+    let bits = if fits { entries as usize * width as usize } else { usize::MAX };
     if bits > CHUNK_LEAF_MAX_BYTES * 8 {
         return Err(DecodeError::new("a leaf of a wrong size", at));
     }
     let bytes = reader.take(bits.div_ceil(8))?;
     let unused = 7 & bits.wrapping_neg();
-    if bytes
-        .last()
-        .is_some_and(|last| unused > 0 && last >> (8 - unused) != 0)
-    {
-        return Err(DecodeError::new(
-            "bits set beyond the last entry",
-            reader.at() - 1,
-        ));
+    if bytes.last().is_some_and(|last| unused > 0 && last >> (8 - unused) != 0) {
+        return Err(DecodeError::new("bits set beyond the last entry", reader.at() - 1));
     }
-    Ok(words_of(
-        bytes,
-        packing::class_words(packing::words_for(entries as usize, width)),
-    ))
+    Ok(words_of(bytes, packing::class_words(packing::words_for(entries as usize, width))))
 }
 
 /// `bytes` as little-endian words, zero up to `words`.

@@ -142,13 +142,7 @@ pub(crate) fn cut(runs: &mut Vec<Run>, at: u64) -> Vec<Run> {
     let i = runs.partition_point(|run| run.start < at);
     let mut right = runs.split_off(i);
     if let Some(last) = runs.last_mut().filter(|last| last.end >= at) {
-        right.insert(
-            0,
-            Run {
-                start: at,
-                end: last.end,
-            },
-        );
+        right.insert(0, Run { start: at, end: last.end });
         last.end = at - 1;
     }
     right

@@ -43,9 +43,7 @@ impl<'a> StringBits<'a> {
 
     /// The 64 bits from id `64 * i` on, the smallest id most significant.
     fn word(&self, i: u64) -> u64 {
-        let rest = usize::try_from(i)
-            .ok()
-            .and_then(|i| self.bytes.get(i.checked_mul(WORD_BYTES)?..));
+        let rest = usize::try_from(i).ok().and_then(|i| self.bytes.get(i.checked_mul(WORD_BYTES)?..));
         let Some(rest) = rest else {
             return 0;
         };
@@ -78,13 +76,9 @@ impl<'a> StringBits<'a> {
 
     /// The set bits of the words `from` up to but without `to`.
     fn count_words(&self, from: u64, to: u64) -> u64 {
-        let bytes = self
-            .bytes
-            .get(from as usize * WORD_BYTES..to as usize * WORD_BYTES);
+        let bytes = self.bytes.get(from as usize * WORD_BYTES..to as usize * WORD_BYTES);
         let words = bytes.unwrap_or_default().chunks_exact(WORD_BYTES);
-        words
-            .map(|word| u64::from(word.try_into().map_or(0, u64::from_ne_bytes).count_ones()))
-            .sum()
+        words.map(|word| u64::from(word.try_into().map_or(0, u64::from_ne_bytes).count_ones())).sum()
     }
 }
 
@@ -103,11 +97,7 @@ impl BitRead for StringBits<'_> {
 
     fn count_range(&self, range: RangeInclusive<u64>) -> u128 {
         let (start, end) = range.into_inner();
-        let Some(end) = self
-            .bits()
-            .checked_sub(1)
-            .map(|last| end.min(last))
-            .filter(|end| start <= *end)
+        let Some(end) = self.bits().checked_sub(1).map(|last| end.min(last)).filter(|end| start <= *end)
         else {
             return 0;
         };
@@ -154,11 +144,7 @@ impl BitRead for StringBits<'_> {
 
     fn runs_in(&self, range: RangeInclusive<u64>) -> Box<dyn Iterator<Item = Run> + '_> {
         let (start, end) = range.into_inner();
-        Box::new(StringRuns {
-            string: *self,
-            at: start,
-            end: end.min(self.bits().saturating_sub(1)),
-        })
+        Box::new(StringRuns { string: *self, at: start, end: end.min(self.bits().saturating_sub(1)) })
     }
 }
 
@@ -173,17 +159,11 @@ impl Iterator for StringRuns<'_> {
     type Item = Run;
 
     fn next(&mut self) -> Option<Run> {
-        let start = self
-            .string
-            .next_present(self.at)
-            .filter(|start| *start <= self.end)?;
+        let start = self.string.next_present(self.at).filter(|start| *start <= self.end)?;
         let absent = self.string.find(start, u64::MAX);
         // `absent` is no member, so the next run can start after it at the soonest.
         self.at = absent.saturating_add(1);
-        Some(Run {
-            start,
-            end: self.end.min(absent - 1),
-        })
+        Some(Run { start, end: self.end.min(absent - 1) })
     }
 }
 

@@ -245,12 +245,7 @@ fn siblings(parts: Vec<Leaf>) -> Effect {
     if parts.is_empty() {
         return Effect::Settled;
     }
-    Effect::Split(
-        parts
-            .into_iter()
-            .map(|leaf| (chunk_start(leaf.min()), Child::leaf(leaf)))
-            .collect(),
-    )
+    Effect::Split(parts.into_iter().map(|leaf| (chunk_start(leaf.min()), Child::leaf(leaf))).collect())
 }
 
 impl Node {

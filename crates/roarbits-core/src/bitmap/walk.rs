@@ -17,10 +17,7 @@ pub(crate) struct Leaves<'a> {
 impl<'a> Leaves<'a> {
     /// The leaves from the one in which `from` is or would be.
     pub(crate) fn from(root: Option<&'a Child>, from: u64) -> Self {
-        let mut leaves = Self {
-            path: Vec::new(),
-            next: None,
-        };
+        let mut leaves = Self { path: Vec::new(), next: None };
         if let Some(root) = root {
             leaves.down(root, |node| node.index_of(from));
         }
@@ -75,13 +72,7 @@ impl<'a> Runs<'a> {
     pub(crate) fn new(root: Option<&'a Child>, range: RangeInclusive<u64>) -> Self {
         let (from, last) = (*range.start(), *range.end());
         let root = root.filter(|_| !range.is_empty());
-        Self {
-            leaves: Leaves::from(root, from),
-            current: None,
-            pending: None,
-            from,
-            last,
-        }
+        Self { leaves: Leaves::from(root, from), current: None, pending: None, from, last }
     }
 
     /// The next run within one leaf.
@@ -120,10 +111,7 @@ impl Iterator for Runs<'_> {
             run.end = self.last;
             self.pending = None;
             self.current = None;
-            self.leaves = Leaves {
-                path: Vec::new(),
-                next: None,
-            };
+            self.leaves = Leaves { path: Vec::new(), next: None };
         }
         Some(run)
     }

@@ -39,10 +39,7 @@ pub fn decode_auto(payload: &[u8]) -> Result<(Format, Bitmap), DecodeError> {
     for (format, tried) in tries {
         match tried {
             Ok(_) if found.is_some() => {
-                return Err(DecodeError::new(
-                    "more than one format fits, name it with FORMAT,",
-                    0,
-                ));
+                return Err(DecodeError::new("more than one format fits, name it with FORMAT,", 0));
             }
             Ok(bitmap) => found = Some((format, bitmap)),
             Err(error) => best = best.or(header_fits(format, payload, &error).then_some(error)),

@@ -59,7 +59,5 @@ fn is_croaring_native(payload: &[u8]) -> bool {
 }
 
 fn is_croaring_frozen(payload: &[u8]) -> bool {
-    payload
-        .last_chunk::<4>()
-        .is_some_and(|end| u32::from_le_bytes(*end) & 0x7fff == FROZEN_COOKIE)
+    payload.last_chunk::<4>().is_some_and(|end| u32::from_le_bytes(*end) & 0x7fff == FROZEN_COOKIE)
 }

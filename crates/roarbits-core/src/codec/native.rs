@@ -34,24 +34,14 @@ const LENGTH_MAX_BYTES: u64 = 1 << 61;
 pub fn encode(bitmap: &Bitmap, range: RangeInclusive<u64>) -> Vec<u8> {
     let part = bitmap.slice(range.clone());
     let leaves: Vec<&Leaf> = part.leaves().map(Arc::as_ref).collect();
-    Piece {
-        length_bytes: bitmap.length_bytes(),
-        range,
-        leaves: &leaves,
-    }
-    .encode()
+    Piece { length_bytes: bitmap.length_bytes(), range, leaves: &leaves }.encode()
 }
 
 /// The exact size in bytes of `encode(bitmap, range)`, without building it. O(leaves).
 pub fn encoded_bytes(bitmap: &Bitmap, range: RangeInclusive<u64>) -> u64 {
     let part = bitmap.slice(range.clone());
     let leaves: Vec<&Leaf> = part.leaves().map(Arc::as_ref).collect();
-    Piece {
-        length_bytes: bitmap.length_bytes(),
-        range,
-        leaves: &leaves,
-    }
-    .encoded_bytes()
+    Piece { length_bytes: bitmap.length_bytes(), range, leaves: &leaves }.encoded_bytes()
 }
 
 /// One payload to be written.
@@ -64,12 +54,7 @@ struct Piece<'a> {
 impl Piece<'_> {
     /// The numbers after magic and version.
     fn header(&self) -> [u64; 4] {
-        [
-            self.length_bytes,
-            *self.range.start(),
-            u64::MAX - *self.range.end(),
-            self.leaves.len() as u64,
-        ]
+        [self.length_bytes, *self.range.start(), u64::MAX - *self.range.end(), self.leaves.len() as u64]
     }
 
     fn encoded_bytes(&self) -> u64 {
@@ -82,9 +67,7 @@ impl Piece<'_> {
         let mut out = Vec::with_capacity(self.encoded_bytes() as usize);
         out.extend(MAGIC);
         out.push(VERSION);
-        self.header()
-            .into_iter()
-            .for_each(|number| put_varint(&mut out, number));
+        self.header().into_iter().for_each(|number| put_varint(&mut out, number));
         self.leaves.iter().for_each(|leaf| leaf.write_record(&mut out));
         let checksum = xxh3_64(&out);
         out.extend(checksum.to_le_bytes());
@@ -113,14 +96,7 @@ pub fn pieces(bitmap: &Bitmap, target_bytes: usize) -> impl Iterator<Item = Vec<
         }
         start = leaves.peek().map(|next| chunk_start(next.min()));
         let range = from..=start.map_or(u64::MAX, |next| next - 1);
-        Some(
-            Piece {
-                length_bytes: bitmap.length_bytes(),
-                range,
-                leaves: &gathered,
-            }
-            .encode(),
-        )
+        Some(Piece { length_bytes: bitmap.length_bytes(), range, leaves: &gathered }.encode())
     })
 }
 
@@ -159,16 +135,11 @@ impl Assembler {
     pub fn push(&mut self, piece: &[u8]) -> Result<bool, DecodeError> {
         let expected = match self.end {
             None => 0,
-            Some(end) => end
-                .checked_add(1)
-                .ok_or(DecodeError::new("a piece after the last one", 1))?,
+            Some(end) => end.checked_add(1).ok_or(DecodeError::new("a piece after the last one", 1))?,
         };
         let range = self.append(piece)?;
         if *range.start() != expected {
-            return Err(DecodeError::new(
-                "a piece that does not continue the one before",
-                MAGIC.len() + 1,
-            ));
+            return Err(DecodeError::new("a piece that does not continue the one before", MAGIC.len() + 1));
         }
         self.end = Some(*range.end());
         Ok(*range.end() == u64::MAX)

@@ -107,21 +107,16 @@ mod tests {
 
     #[test]
     fn numbers_come_back_and_long_forms_are_refused() {
-        let edges = (0..64)
-            .flat_map(|shift| [1u64 << shift, (1u64 << shift) - 1])
-            .chain([u64::MAX]);
+        let edges = (0..64).flat_map(|shift| [1u64 << shift, (1u64 << shift) - 1]).chain([u64::MAX]);
         for value in edges {
             let mut bytes = Vec::new();
             put_varint(&mut bytes, value);
             assert_eq!(bytes.len(), varint_bytes(value), "{value}");
             assert_eq!(Reader::new(&bytes).take_varint(), Ok(value));
         }
-        for malformed in [
-            &[0x80][..],
-            &[0x80, 0],
-            &[0xff; 10],
-            &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2],
-        ] {
+        for malformed in
+            [&[0x80][..], &[0x80, 0], &[0xff; 10], &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]]
+        {
             assert!(Reader::new(malformed).take_varint().is_err(), "{malformed:?}");
         }
     }

@@ -102,11 +102,7 @@ impl Census {
     }
 
     fn figures_mut(&mut self) -> Vec<&mut u64> {
-        let tables = self
-            .made
-            .iter_mut()
-            .flatten()
-            .chain(self.changes.iter_mut().flatten());
+        let tables = self.made.iter_mut().flatten().chain(self.changes.iter_mut().flatten());
         tables
             .chain([
                 &mut self.leaf_splits,
@@ -124,11 +120,7 @@ impl Census {
         let mut rows = Vec::new();
         for cause in CAUSES {
             for (form, name) in FORMS.iter().enumerate() {
-                rows.push((
-                    format!("{name} made by {cause:?}"),
-                    self.made[cause as usize][form],
-                    crossings,
-                ));
+                rows.push((format!("{name} made by {cause:?}"), self.made[cause as usize][form], crossings));
             }
         }
         for (from, of) in FORMS.iter().enumerate() {

@@ -83,13 +83,7 @@ fn scattered(base: u64, span: u64, n: usize, rng: &mut StdRng) -> Vec<u64> {
 /// Random ids of one chunk, some more and less than 4,088 of 16 bits.
 pub fn ids_and_bits(seed: u64) -> Census {
     let ids = scattered(7 << 16, 1 << 16, 5000, &mut StdRng::seed_from_u64(seed));
-    Swing {
-        floor: ids[..2000].to_vec(),
-        swing: ids[2000..].to_vec(),
-        step: 300,
-        cycles: CYCLES,
-    }
-    .run(
+    Swing { floor: ids[..2000].to_vec(), swing: ids[2000..].to_vec(), step: 300, cycles: CYCLES }.run(
         seed,
         |stats, _| stats.leaves.bits == 1,
         |stats, _| stats.leaves.ids == 1,
@@ -104,11 +98,7 @@ pub fn islands(seed: u64) -> Census {
         step: 400,
         cycles: CYCLES,
     }
-    .run(
-        seed,
-        |stats, _| stats.leaves.bits == 1,
-        |stats, _| stats.leaves.runs == 1,
-    )
+    .run(seed, |stats, _| stats.leaves.bits == 1, |stats, _| stats.leaves.runs == 1)
 }
 
 /// Holes in a full chunk: clearing makes bits, setting runs. The floor is every
@@ -121,11 +111,7 @@ pub fn holes(seed: u64) -> Census {
         step: 400,
         cycles: CYCLES,
     }
-    .run(
-        seed,
-        |stats, _| stats.leaves.runs == 1,
-        |stats, _| stats.leaves.bits == 1,
-    )
+    .run(seed, |stats, _| stats.leaves.runs == 1, |stats, _| stats.leaves.bits == 1)
 }
 
 /// Single ids that become runs of eight and single ids again.
@@ -148,13 +134,11 @@ pub fn ids_and_runs(seed: u64) -> Census {
 /// Ids over sixteen chunks that outgrow one leaf and fit it again.
 pub fn splits_and_merges(seed: u64) -> Census {
     let ids = scattered(1 << 40, 1 << 20, 1400, &mut StdRng::seed_from_u64(seed));
-    Swing {
-        floor: ids[..150].to_vec(),
-        swing: ids[150..].to_vec(),
-        step: 60,
-        cycles: CYCLES,
-    }
-    .run(seed, |stats, _| stats.height == 1, |stats, _| stats.height == 0)
+    Swing { floor: ids[..150].to_vec(), swing: ids[150..].to_vec(), step: 60, cycles: CYCLES }.run(
+        seed,
+        |stats, _| stats.height == 1,
+        |stats, _| stats.height == 0,
+    )
 }
 
 /// Chunks far apart, eight ids each, that need one node more and one less.
@@ -169,11 +153,7 @@ pub fn nodes(seed: u64) -> Census {
     let upper = chunks.iter().filter(|chunk| **chunk >= bound);
     Swing {
         floor: chunks.iter().copied().chain(upper.flat_map(in_chunk)).collect(),
-        swing: chunks
-            .iter()
-            .filter(|chunk| **chunk < bound)
-            .flat_map(in_chunk)
-            .collect(),
+        swing: chunks.iter().filter(|chunk| **chunk < bound).flat_map(in_chunk).collect(),
         step: 1500,
         cycles: NODE_CYCLES,
     }
@@ -188,15 +168,8 @@ pub fn dense_algebra(seed: u64) -> Census {
         for binary in [Binary::Or, Binary::Or, Binary::Xor, Binary::And, Binary::Diff] {
             let n = world.rng.random_range(1000..8000);
             let ids = scattered(3 << 16, 1 << 17, n, &mut world.rng);
-            let run = Run {
-                start: (3 << 16) + 40_000,
-                end: (4 << 16) + world.rng.random_range(0..5000),
-            };
-            let mut other = Ids::of(if cycle % 2 == 0 {
-                &[]
-            } else {
-                std::slice::from_ref(&run)
-            });
+            let run = Run { start: (3 << 16) + 40_000, end: (4 << 16) + world.rng.random_range(0..5000) };
+            let mut other = Ids::of(if cycle % 2 == 0 { &[] } else { std::slice::from_ref(&run) });
             ids.iter().for_each(|id| {
                 other.insert(*id);
             });

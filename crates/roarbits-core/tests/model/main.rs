@@ -73,11 +73,7 @@ fn run(jobs: Vec<(String, Job)>) -> Census {
                 while let Some((name, job)) = next(&queue) {
                     let started = std::time::Instant::now();
                     let census = job();
-                    println!(
-                        "{name}: {} operations, {:?}",
-                        census.operations,
-                        started.elapsed()
-                    );
+                    println!("{name}: {} operations, {:?}", census.operations, started.elapsed());
                     total.lock().unwrap().add(&census);
                 }
             });

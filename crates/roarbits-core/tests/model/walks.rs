@@ -24,21 +24,14 @@ pub fn by_ids(shape: Shape, operations: u64, seed: u64) -> Census {
 
 /// A walk with an interval list, with ranges of any length.
 pub fn by_intervals(shape: Shape, operations: u64, seed: u64) -> Census {
-    walk::<Intervals>(shape, operations, seed, |rng| {
-        rng.random::<u64>() >> rng.random_range(0..64)
-    })
+    walk::<Intervals>(shape, operations, seed, |rng| rng.random::<u64>() >> rng.random_range(0..64))
 }
 
 fn walk<T: Twin>(shape: Shape, operations: u64, seed: u64, span: fn(&mut StdRng) -> u64) -> Census {
     let mut rng = StdRng::seed_from_u64(seed ^ shape as u64);
     let ids = shape.ids(POOL, &mut rng);
     let arrival = Arrival::ALL[rng.random_range(0..Arrival::ALL.len())];
-    let mut walk = Walk {
-        ids: arrival.order(ids, &mut rng),
-        next: 0,
-        span,
-        world: World::<T>::new(rng),
-    };
+    let mut walk = Walk { ids: arrival.order(ids, &mut rng), next: 0, span, world: World::<T>::new(rng) };
     for _ in 0..operations {
         let op = walk.choose();
         walk.world.apply(&op);

@@ -125,13 +125,7 @@ impl<T: Twin> World<T> {
         let valid = self.bitmap.validate();
         assert_eq!(valid, Ok(()), "after {}", short(op));
         let answers = Answers::new(self.twin.runs());
-        compare(
-            &self.bitmap,
-            self.length_bytes,
-            &answers,
-            &mut self.rng,
-            &short(op),
-        );
+        compare(&self.bitmap, self.length_bytes, &answers, &mut self.rng, &short(op));
     }
 
     fn cover(&mut self, id: Option<u64>) {
@@ -286,18 +280,10 @@ const FOLLOWED: usize = 40;
 
 fn compare(bitmap: &Bitmap, length_bytes: u64, answers: &Answers, rng: &mut StdRng, when: &str) {
     assert_eq!(bitmap.length_bytes(), length_bytes, "length after {when}");
-    assert_eq!(
-        bitmap.cardinality(),
-        answers.cardinality(),
-        "cardinality after {when}"
-    );
+    assert_eq!(bitmap.cardinality(), answers.cardinality(), "cardinality after {when}");
     assert_eq!(bitmap.is_empty(), answers.runs().is_empty());
     assert_eq!(bitmap.min(), answers.next_present(0), "min after {when}");
-    assert_eq!(
-        bitmap.max(),
-        answers.runs().last().map(|run| run.end),
-        "max after {when}"
-    );
+    assert_eq!(bitmap.max(), answers.runs().last().map(|run| run.end), "max after {when}");
     let mut runs = answers.runs().iter().copied();
     for run in bitmap.runs_in(0..=u64::MAX) {
         assert_eq!(Some(run), runs.next(), "a run after {when}");
@@ -305,54 +291,25 @@ fn compare(bitmap: &Bitmap, length_bytes: u64, answers: &Answers, rng: &mut StdR
     assert_eq!(runs.next(), None, "the last run after {when}");
     assert_eq!(bitmap.select(answers.cardinality()), None);
     for _ in 0..PLACES {
-        compare_at(
-            bitmap,
-            answers,
-            place(answers, rng),
-            place(answers, rng),
-            rng,
-            when,
-        );
+        compare_at(bitmap, answers, place(answers, rng), place(answers, rng), rng, when);
     }
 }
 
 fn compare_at(bitmap: &Bitmap, answers: &Answers, a: u64, b: u64, rng: &mut StdRng, when: &str) {
-    assert_eq!(
-        bitmap.contains(a),
-        answers.contains(a),
-        "contains {a} after {when}"
-    );
+    assert_eq!(bitmap.contains(a), answers.contains(a), "contains {a} after {when}");
     assert_eq!(bitmap.rank(a), answers.rank(a), "rank {a} after {when}");
-    assert_eq!(
-        bitmap.next_present(a),
-        answers.next_present(a),
-        "next present {a} after {when}"
-    );
-    assert_eq!(
-        bitmap.next_absent(a),
-        answers.next_absent(a),
-        "next absent {a} after {when}"
-    );
+    assert_eq!(bitmap.next_present(a), answers.next_present(a), "next present {a} after {when}");
+    assert_eq!(bitmap.next_absent(a), answers.next_absent(a), "next absent {a} after {when}");
     if answers.cardinality() > 0 {
         let n = rng.random_range(0..answers.cardinality());
         assert_eq!(bitmap.select(n), answers.select(n), "select {n} after {when}");
     }
-    let counted = if a > b {
-        0
-    } else {
-        answers.rank(b) - answers.rank(a) + u128::from(answers.contains(a))
-    };
+    let counted = if a > b { 0 } else { answers.rank(b) - answers.rank(a) + u128::from(answers.contains(a)) };
     assert_eq!(bitmap.count_range(a..=b), counted, "count {a}..={b} after {when}");
     let (from, to) = (a.min(b), a.max(b));
     let runs = bitmap.runs_in(from..=to).take(FOLLOWED);
-    assert!(
-        runs.eq(answers.runs_in(from, to).take(FOLLOWED)),
-        "runs in {from}..={to} after {when}"
-    );
+    assert!(runs.eq(answers.runs_in(from, to).take(FOLLOWED)), "runs in {from}..={to} after {when}");
     let ids = bitmap.ids_in(from..=to).take(FOLLOWED);
     let expected = answers.runs_in(from, to).flat_map(|run| run.start..=run.end);
-    assert!(
-        ids.eq(expected.take(FOLLOWED)),
-        "ids in {from}..={to} after {when}"
-    );
+    assert!(ids.eq(expected.take(FOLLOWED)), "ids in {from}..={to} after {when}");
 }

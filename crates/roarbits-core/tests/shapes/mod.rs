@@ -58,9 +58,7 @@ impl Shape {
             Self::SnowflakeFast => snowflakes(n, rng, 1.0),
             Self::Runs => runs(n, rng),
             Self::Hashes63 => uniform(n, rng, |rng| rng.random::<u64>() >> 1),
-            Self::OneChunk => uniform(n.min(60_000), rng, |rng| {
-                (5 << 16) + u64::from(rng.random::<u16>())
-            }),
+            Self::OneChunk => uniform(n.min(60_000), rng, |rng| (5 << 16) + u64::from(rng.random::<u16>())),
             Self::NearTop => uniform(n, rng, |rng| u64::MAX - rng.random_range(0..wide * 50)),
             Self::Clustered => clusters(n, rng),
         }
@@ -127,7 +125,5 @@ fn runs(n: usize, rng: &mut StdRng) -> Vec<u64> {
 
 fn clusters(n: usize, rng: &mut StdRng) -> Vec<u64> {
     let places: Vec<u64> = (0..n / 300 + 1).map(|_| rng.random::<u64>() >> 1).collect();
-    uniform(n, rng, |rng| {
-        places[rng.random_range(0..places.len())] + rng.random_range(0..100_000)
-    })
+    uniform(n, rng, |rng| places[rng.random_range(0..places.len())] + rng.random_range(0..100_000))
 }

@@ -192,10 +192,7 @@ impl Answers {
     pub fn runs_in(&self, start: u64, end: u64) -> impl Iterator<Item = Run> + '_ {
         let i = self.runs.partition_point(|run| run.end < start);
         let within = self.runs[i..].iter().take_while(move |run| run.start <= end);
-        within.map(move |run| Run {
-            start: run.start.max(start),
-            end: run.end.min(end),
-        })
+        within.map(move |run| Run { start: run.start.max(start), end: run.end.min(end) })
     }
 
     fn run_of(&self, id: u64) -> Option<Run> {

@@ -33,32 +33,20 @@ pub(in crate::codec) fn read_body(
     let descriptors = reader.take(4 * containers)?;
     let offsets_at = reader.at();
     let has_offsets = run_flags.is_none() || containers >= OFFSETS_FROM_CONTAINERS;
-    let offsets = if has_offsets {
-        reader.take(4 * containers)?
-    } else {
-        &[]
-    };
+    let offsets = if has_offsets { reader.take(4 * containers)? } else { &[] };
     let mut offsets = offsets.chunks_exact(4).map(word);
     let mut last_key = None;
     for (i, descriptor) in descriptors.chunks_exact(4).map(word).enumerate() {
         let key = descriptor & 0xffff;
         if last_key.is_some_and(|last| key <= last) {
-            return Err(DecodeError::new(
-                "container keys are not ascending",
-                descriptors_at + 4 * i,
-            ));
+            return Err(DecodeError::new("container keys are not ascending", descriptors_at + 4 * i));
         }
         last_key = Some(key);
-        if offsets
-            .next()
-            .is_some_and(|offset| offset as usize != reader.at() - start)
-        {
+        if offsets.next().is_some_and(|offset| offset as usize != reader.at() - start) {
             return Err(DecodeError::new("wrong container offset", offsets_at + 4 * i));
         }
-        let descriptor = Descriptor {
-            base: high | u64::from(key) << 16,
-            cardinality: (descriptor >> 16) + 1,
-        };
+        let descriptor =
+            Descriptor { base: high | u64::from(key) << 16, cardinality: (descriptor >> 16) + 1 };
         if run_flags.is_some_and(|flags| has_flag(flags, i)) {
             read_runs(reader, &descriptor, out)?;
         } else if descriptor.cardinality <= MAX_ARRAY_CARDINALITY {
@@ -81,10 +69,7 @@ fn read_cookie<'a>(reader: &mut Reader<'a>) -> Result<(usize, Option<&'a [u8]>),
         let padding = (containers..flags.len() * 8).any(|i| has_flag(flags, i));
         return match padding {
             false => Ok((containers, Some(flags))),
-            true => Err(DecodeError::new(
-                "run flag beyond the last container",
-                flags_at + flags.len() - 1,
-            )),
+            true => Err(DecodeError::new("run flag beyond the last container", flags_at + flags.len() - 1)),
         };
     }
     if cookie != COOKIE {
@@ -128,10 +113,7 @@ fn read_bitmap(
         *to = long(from);
     }
     if words.iter().map(|word| word.count_ones()).sum::<u32>() != descriptor.cardinality {
-        return Err(DecodeError::new(
-            "bitmap does not have the stated cardinality",
-            at,
-        ));
+        return Err(DecodeError::new("bitmap does not have the stated cardinality", at));
     }
     out.push_chunk(descriptor.base, &words);
     Ok(())
@@ -146,32 +128,18 @@ fn read_runs(reader: &mut Reader<'_>, descriptor: &Descriptor, out: &mut Builder
     let runs_at = reader.at();
     let mut cardinality = 0;
     let mut last = None;
-    for (i, run) in reader
-        .take(4 * usize::from(runs))?
-        .chunks_exact(4)
-        .map(word)
-        .enumerate()
-    {
+    for (i, run) in reader.take(4 * usize::from(runs))?.chunks_exact(4).map(word).enumerate() {
         let (first, more) = (run & 0xffff, run >> 16);
         if last.is_some_and(|last| first <= last + 1) {
-            return Err(DecodeError::new(
-                "runs overlap, touch or are out of order",
-                runs_at + 4 * i,
-            ));
+            return Err(DecodeError::new("runs overlap, touch or are out of order", runs_at + 4 * i));
         }
         if first + more > u32::from(u16::MAX) {
-            return Err(DecodeError::new(
-                "run goes past the end of its container",
-                runs_at + 4 * i,
-            ));
+            return Err(DecodeError::new("run goes past the end of its container", runs_at + 4 * i));
         }
         last = Some(first + more);
         cardinality += more + 1;
         let start = descriptor.base | u64::from(first);
-        out.push_run(Run {
-            start,
-            end: start + u64::from(more),
-        });
+        out.push_run(Run { start, end: start + u64::from(more) });
     }
     match cardinality == descriptor.cardinality {
         true => Ok(()),

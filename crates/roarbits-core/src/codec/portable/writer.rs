@@ -69,18 +69,9 @@ impl<'a> Buckets<'a> {
     pub(in crate::codec) fn next_in(&mut self, key: u32) -> Option<Stretch> {
         let run = self.rest.filter(|run| (run.start >> 32) as u32 == key)?;
         let border = run.start | u64::from(u32::MAX);
-        self.rest = if run.end > border {
-            Some(Run {
-                start: border + 1,
-                end: run.end,
-            })
-        } else {
-            self.runs.next()
-        };
-        Some(Stretch {
-            first: run.start as u32,
-            last: run.end.min(border) as u32,
-        })
+        self.rest =
+            if run.end > border { Some(Run { start: border + 1, end: run.end }) } else { self.runs.next() };
+        Some(Stretch { first: run.start as u32, last: run.end.min(border) as u32 })
     }
 
     /// Takes the full buckets that come next, if any; their number.
@@ -94,10 +85,7 @@ impl<'a> Buckets<'a> {
             let left = ids as u32;
             self.rest = match left {
                 0 => self.runs.next(),
-                _ => Some(Run {
-                    start: run.end - u64::from(left - 1),
-                    end: run.end,
-                }),
+                _ => Some(Run { start: run.end - u64::from(left - 1), end: run.end }),
             };
         }
         full
@@ -109,26 +97,10 @@ impl Stretch {
     fn cut(self) -> (Piece, u16, Option<Piece>) {
         let (first_key, last_key) = ((self.first >> 16) as u16, (self.last >> 16) as u16);
         if first_key == last_key {
-            return (
-                Piece {
-                    key: first_key,
-                    first: self.first as u16,
-                    last: self.last as u16,
-                },
-                0,
-                None,
-            );
+            return (Piece { key: first_key, first: self.first as u16, last: self.last as u16 }, 0, None);
         }
-        let head = Piece {
-            key: first_key,
-            first: self.first as u16,
-            last: u16::MAX,
-        };
-        let tail = Piece {
-            key: last_key,
-            first: 0,
-            last: self.last as u16,
-        };
+        let head = Piece { key: first_key, first: self.first as u16, last: u16::MAX };
+        let tail = Piece { key: last_key, first: 0, last: self.last as u16 };
         (head, last_key - first_key - 1, Some(tail))
     }
 
@@ -137,13 +109,7 @@ impl Stretch {
         let (head, full, tail) = self.cut();
         visit(head);
         if let Some(tail) = tail {
-            (1..=full).for_each(|i| {
-                visit(Piece {
-                    key: head.key + i,
-                    first: 0,
-                    last: u16::MAX,
-                })
-            });
+            (1..=full).for_each(|i| visit(Piece { key: head.key + i, first: 0, last: u16::MAX }));
             visit(tail);
         }
     }
@@ -165,11 +131,7 @@ impl Piece {
 
 impl Container {
     fn of(piece: Piece) -> Self {
-        Self {
-            key: piece.key,
-            runs: 1,
-            cardinality: piece.cardinality(),
-        }
+        Self { key: piece.key, runs: 1, cardinality: piece.cardinality() }
     }
 
     fn add(&mut self, piece: Piece) {
@@ -178,11 +140,7 @@ impl Container {
     }
 
     fn form(self) -> Form {
-        let plain = if self.cardinality <= MAX_ARRAY_CARDINALITY {
-            Form::Array
-        } else {
-            Form::Bitmap
-        };
+        let plain = if self.cardinality <= MAX_ARRAY_CARDINALITY { Form::Array } else { Form::Bitmap };
         if self.bytes_as(Form::Run) < self.bytes_as(plain) {
             Form::Run
         } else {
@@ -209,11 +167,7 @@ impl Sizer {
         let (head, full, tail) = stretch.cut();
         self.add_piece(head);
         if let Some(tail) = tail {
-            let between = Piece {
-                key: 0,
-                first: 0,
-                last: u16::MAX,
-            };
+            let between = Piece { key: 0, first: 0, last: u16::MAX };
             self.close(Container::of(between), u64::from(full));
             self.add_piece(tail);
         }
@@ -255,11 +209,7 @@ const fn header_bytes(containers: u64, run_containers: u64) -> u64 {
         return 8 + 4 * containers + offsets;
     }
     let flags = containers.div_ceil(8);
-    let offsets = if containers < OFFSETS_FROM_CONTAINERS as u64 {
-        0
-    } else {
-        offsets
-    };
+    let offsets = if containers < OFFSETS_FROM_CONTAINERS as u64 { 0 } else { offsets };
     4 + flags + 4 * containers + offsets
 }
 
@@ -282,11 +232,7 @@ impl BodyWriter {
         self.plan(key, ahead);
         write_header(&self.plan, out);
         let mut coming = self.plan.iter();
-        let mut open = OpenContainer {
-            key: None,
-            form: Form::Array,
-            at: 0,
-        };
+        let mut open = OpenContainer { key: None, form: Form::Array, at: 0 };
         while let Some(stretch) = behind.next_in(key) {
             stretch.for_each_piece(|piece| {
                 if open.key != Some(piece.key) {
@@ -319,10 +265,7 @@ fn write_header(plan: &[Container], out: &mut Vec<u8>) {
     } else {
         put_u32(out, RUN_COOKIE | ((plan.len() - 1) as u32) << 16);
         for eight in plan.chunks(8) {
-            let flags = eight
-                .iter()
-                .enumerate()
-                .map(|(i, c)| u8::from(c.form() == Form::Run) << i);
+            let flags = eight.iter().enumerate().map(|(i, c)| u8::from(c.form() == Form::Run) << i);
             out.push(flags.sum());
         }
     }
@@ -354,11 +297,7 @@ impl OpenContainer {
             Form::Bitmap => out.resize(at + BITMAP_BYTES, 0),
             Form::Run => put_u16(out, container.runs),
         }
-        Self {
-            key: Some(container.key),
-            form,
-            at,
-        }
+        Self { key: Some(container.key), form, at }
     }
 
     fn write(&self, piece: Piece, out: &mut Vec<u8>) {

@@ -76,16 +76,8 @@ enum Begin {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Find {
-    Range {
-        lastkey: i32,
-        keystep: i32,
-        limit: i32,
-    },
-    Keynum {
-        keynumidx: i32,
-        firstkey: i32,
-        keystep: i32,
-    },
+    Range { lastkey: i32, keystep: i32, limit: i32 },
+    Keynum { keynumidx: i32, firstkey: i32, keystep: i32 },
 }
 
 #[derive(Serialize)]
@@ -143,16 +135,8 @@ impl From<&Command> for Row {
             key_specs: command.key_specs.iter().map(Spec::from).collect(),
             arguments: command.args.iter().map(Argument::from).collect(),
             reply: command.reply,
-            errors: command
-                .errors
-                .iter()
-                .map(|&(text, when)| ErrorText { text, when })
-                .collect(),
-            history: command
-                .history
-                .iter()
-                .map(|&(since, change)| Change { since, change })
-                .collect(),
+            errors: command.errors.iter().map(|&(text, when)| ErrorText { text, when }).collect(),
+            history: command.history.iter().map(|&(since, change)| Change { since, change }).collect(),
             tips: command.tips,
             notes: command.notes,
             examples: command.examples.iter().map(Session::from).collect(),
@@ -180,14 +164,10 @@ impl From<&KeySpec> for Spec {
 impl From<BeginSearch> for Search<Begin> {
     fn from(begin: BeginSearch) -> Self {
         match begin {
-            BeginSearch::Index(index) => Self {
-                kind: "index",
-                spec: Begin::Index { index },
-            },
-            BeginSearch::Keyword(keyword, startfrom) => Self {
-                kind: "keyword",
-                spec: Begin::Keyword { keyword, startfrom },
-            },
+            BeginSearch::Index(index) => Self { kind: "index", spec: Begin::Index { index } },
+            BeginSearch::Keyword(keyword, startfrom) => {
+                Self { kind: "keyword", spec: Begin::Keyword { keyword, startfrom } }
+            }
         }
     }
 }
@@ -195,21 +175,12 @@ impl From<BeginSearch> for Search<Begin> {
 impl From<FindKeys> for Search<Find> {
     fn from(find: FindKeys) -> Self {
         match find {
-            FindKeys::Range { last, step, limit } => Self {
-                kind: "range",
-                spec: Find::Range {
-                    lastkey: last,
-                    keystep: step,
-                    limit,
-                },
-            },
+            FindKeys::Range { last, step, limit } => {
+                Self { kind: "range", spec: Find::Range { lastkey: last, keystep: step, limit } }
+            }
             FindKeys::Numkeys { numkeys, first, step } => Self {
                 kind: "keynum",
-                spec: Find::Keynum {
-                    keynumidx: numkeys,
-                    firstkey: first,
-                    keystep: step,
-                },
+                spec: Find::Keynum { keynumidx: numkeys, firstkey: first, keystep: step },
             },
         }
     }
@@ -236,9 +207,6 @@ impl From<&Arg> for Argument {
 
 impl From<&Example> for Session {
     fn from(example: &Example) -> Self {
-        Self {
-            input: example.input,
-            output: example.output,
-        }
+        Self { input: example.input, output: example.output }
     }
 }

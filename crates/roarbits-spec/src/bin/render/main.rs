@@ -32,17 +32,9 @@ fn main() -> ExitCode {
 
 fn render() -> Result<Files, String> {
     let mut files: Files = roarbits_spec::commands()
-        .map(|command| {
-            (
-                Path::new("commands").join(page::file_name(command)),
-                page::page(command),
-            )
-        })
+        .map(|command| (Path::new("commands").join(page::file_name(command)), page::page(command)))
         .collect();
-    files.insert(
-        PathBuf::from("commands/README.md"),
-        page::index(roarbits_spec::commands()),
-    );
+    files.insert(PathBuf::from("commands/README.md"), page::index(roarbits_spec::commands()));
     let json = json::document(roarbits_spec::commands()).map_err(|error| error.to_string())?;
     files.insert(PathBuf::from("commands.json"), json);
     Ok(files)
@@ -97,9 +89,7 @@ fn strays(dir: &Path, files: &Files) -> Result<Vec<PathBuf>, String> {
     for entry in entries {
         let name = entry.map_err(|error| at(&pages, &error))?.file_name();
         let path = pages.join(&name);
-        let is_page = name
-            .to_str()
-            .is_some_and(|name| name.starts_with("rb.") && name.ends_with(".md"));
+        let is_page = name.to_str().is_some_and(|name| name.starts_with("rb.") && name.ends_with(".md"));
         if is_page && !files.contains_key(&Path::new("commands").join(&name)) {
             strays.push(path);
         }

@@ -21,10 +21,7 @@ pub fn index<'a>(commands: impl Iterator<Item = &'a Command>) -> String {
     for group in GROUPS {
         line(
             &mut out,
-            format_args!(
-                "\n## {}\n\n| Command | What it does | Complexity |\n|---|---|---|",
-                group.title()
-            ),
+            format_args!("\n## {}\n\n| Command | What it does | Complexity |\n|---|---|---|", group.title()),
         );
         for command in commands.iter().filter(|command| command.group == group) {
             line(&mut out, format_args!("{}", index_row(command)));
@@ -36,49 +33,21 @@ pub fn index<'a>(commands: impl Iterator<Item = &'a Command>) -> String {
 }
 
 fn index_row(command: &Command) -> String {
-    let Command {
-        name,
-        summary,
-        complexity,
-        ..
-    } = command;
+    let Command { name, summary, complexity, .. } = command;
     format!("| [{name}]({}) | {summary} | {complexity} |", file_name(command))
 }
 
 /// The page of one command.
 pub fn page(command: &Command) -> String {
-    let mut out = format!(
-        "# {}\n\n{}.\n\n```\n{}\n```\n",
-        command.name,
-        command.summary,
-        command.syntax()
-    );
+    let mut out = format!("# {}\n\n{}.\n\n```\n{}\n```\n", command.name, command.summary, command.syntax());
     for note in command.notes {
         line(&mut out, format_args!("\n{note}"));
     }
-    section(
-        &mut out,
-        "Reply",
-        command.reply.iter().map(|case| (*case).to_owned()),
-    );
-    section(
-        &mut out,
-        "Errors",
-        command
-            .errors
-            .iter()
-            .map(|(text, when)| format!("`{text}`: {when}.")),
-    );
+    section(&mut out, "Reply", command.reply.iter().map(|case| (*case).to_owned()));
+    section(&mut out, "Errors", command.errors.iter().map(|(text, when)| format!("`{text}`: {when}.")));
     examples(&mut out, command);
     section(&mut out, "Facts", facts(command).into_iter());
-    section(
-        &mut out,
-        "History",
-        command
-            .history
-            .iter()
-            .map(|(since, change)| format!("{since}: {change}.")),
-    );
+    section(&mut out, "History", command.history.iter().map(|(since, change)| format!("{since}: {change}.")));
     out.push_str("\nIds, ranges, types and errors that all commands share: [the rules](README.md#rules-of-every-command).\n");
     out
 }
@@ -95,15 +64,9 @@ fn section(out: &mut String, title: &str, items: impl Iterator<Item = String>) {
 }
 
 fn examples(out: &mut String, command: &Command) {
-    line(
-        out,
-        format_args!("\n## Examples\n\nOn an empty database, one after the other:\n\n```console"),
-    );
+    line(out, format_args!("\n## Examples\n\nOn an empty database, one after the other:\n\n```console"));
     for example in command.examples {
-        line(
-            out,
-            format_args!("{PROMPT} {}\n{}", example.input, example.output),
-        );
+        line(out, format_args!("{PROMPT} {}\n{}", example.input, example.output));
     }
     line(out, format_args!("```"));
 }
@@ -115,19 +78,11 @@ fn facts(command: &Command) -> Vec<String> {
         format!("Keys: {}.", keys(command)),
         format!(
             "Flags: {}.",
-            command
-                .flags
-                .iter()
-                .map(|flag| code(flag.introspected()))
-                .collect::<Vec<_>>()
-                .join(", ")
+            command.flags.iter().map(|flag| code(flag.introspected())).collect::<Vec<_>>().join(", ")
         ),
         format!(
             "ACL categories: {}.",
-            command
-                .acl_categories()
-                .map(|name| code(&format!("@{name}")))
-                .join(", ")
+            command.acl_categories().map(|name| code(&format!("@{name}"))).join(", ")
         ),
     ];
     if let Some(event) = command.event {
@@ -136,12 +91,7 @@ fn facts(command: &Command) -> Vec<String> {
     if !command.tips.is_empty() {
         facts.push(format!(
             "Tips: {}.",
-            command
-                .tips
-                .iter()
-                .map(|tip| code(tip))
-                .collect::<Vec<_>>()
-                .join(", ")
+            command.tips.iter().map(|tip| code(tip)).collect::<Vec<_>>().join(", ")
         ));
     }
     facts
@@ -150,11 +100,8 @@ fn facts(command: &Command) -> Vec<String> {
 /// Where the keys are and what is done to them, spec by spec.
 fn keys(command: &Command) -> String {
     let specs = command.key_specs.iter().enumerate().map(|(index, spec)| {
-        let names = key_names(command.args, index)
-            .iter()
-            .map(|name| code(name))
-            .collect::<Vec<_>>()
-            .join(", ");
+        let names =
+            key_names(command.args, index).iter().map(|name| code(name)).collect::<Vec<_>>().join(", ");
         format!("{names} ({})", spec.words().join(", "))
     });
     let place = match command.keys {
