@@ -30,9 +30,7 @@ pub fn seeded(test: &str) -> StdRng {
 /// If the variable holds no number.
 pub fn count(variable: &str, default: usize) -> usize {
     match env::var(variable) {
-        Ok(text) => text
-            .parse()
-            .unwrap_or_else(|error| panic!("{variable}={text}: {error}")),
+        Ok(text) => text.parse().unwrap_or_else(|error| panic!("{variable}={text}: {error}")),
         Err(_) => default,
     }
 }

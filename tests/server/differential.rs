@@ -60,12 +60,7 @@ impl Sides {
         for client in [&mut native, &mut ours] {
             client.ok(&["MSET", "s", "", "t", ""]);
         }
-        Sides {
-            native,
-            ours,
-            flavor: server.flavor(),
-            _server: server,
-        }
+        Sides { native, ours, flavor: server.flavor(), _server: server }
     }
 
     /// The bytes that both sides hold at a key; None if it is missing.
@@ -137,11 +132,7 @@ fn compare_keys(sides: &mut Sides, calls: &mut Calls, batch: usize) {
         let bytes = sides.same_bytes(key);
         calls.set_length(key, bytes.map_or(0, |bytes| bytes.len() as u64));
         let expiry = |client: &mut Client| client.int(&["TTL", key]) >= 0;
-        assert_eq!(
-            expiry(&mut sides.native),
-            expiry(&mut sides.ours),
-            "{key} expires, batch {batch}"
-        );
+        assert_eq!(expiry(&mut sides.native), expiry(&mut sides.ours), "{key} expires, batch {batch}");
     }
 }
 
@@ -158,10 +149,7 @@ fn prepare(sides: &mut Sides, rng: &mut StdRng) {
 
 /// Sends calls to both sides and compares reply by reply.
 fn run(sides: &mut Sides, random: &[Call], batch: usize) {
-    let native: Vec<Args> = random
-        .iter()
-        .flat_map(|call| call.native.iter().cloned())
-        .collect();
+    let native: Vec<Args> = random.iter().flat_map(|call| call.native.iter().cloned()).collect();
     let ours: Vec<Args> = random.iter().map(|call| call.ours.clone()).collect();
     let mut native = sides.native.pipeline(&native).into_iter();
     let ours = sides.ours.pipeline(&ours);
@@ -198,9 +186,5 @@ fn same_window(sides: &mut Sides, key: &str, first_byte: u64, last_byte: u64) {
     let native = sides.native.bytes(&args!["GETRANGE", key, first_byte, last_byte]);
     let (start, end) = (first_byte * 8, last_byte * 8 + 7);
     let ours = args!["RB.EXPORT", key, "FORMAT", "STRING", "RANGE", start, end];
-    assert_eq!(
-        native,
-        sides.ours.bytes(&ours),
-        "{key}, bytes {first_byte}..{last_byte}"
-    );
+    assert_eq!(native, sides.ours.bytes(&ours), "{key}, bytes {first_byte}..{last_byte}");
 }

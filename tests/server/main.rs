@@ -10,6 +10,7 @@ mod harness;
 mod introspection;
 mod persistence;
 mod replication;
+mod wide;
 
 use std::process::ExitCode;
 
@@ -24,5 +25,6 @@ fn main() -> ExitCode {
         ("introspection", introspection::tests()),
         ("persistence", persistence::tests()),
         ("replication", replication::tests()),
+        ("wide", wide::tests()),
     ])
 }

@@ -53,22 +53,12 @@ impl Call {
         if let Some(name) = ours.first_mut() {
             name.splice(0..0, *b"RB.");
         }
-        Call {
-            native: vec![native],
-            ours,
-            kind,
-            expected: Expected::Same,
-        }
+        Call { native: vec![native], ours, kind, expected: Expected::Same }
     }
 
     /// The same words on both sides.
     fn shared(words: Args) -> Call {
-        Call {
-            native: vec![words.clone()],
-            ours: words,
-            kind: Kind::Shared,
-            expected: Expected::Same,
-        }
+        Call { native: vec![words.clone()], ours: words, kind: Kind::Shared, expected: Expected::Same }
     }
 
     /// True if it calls the module.
@@ -79,10 +69,9 @@ impl Call {
     /// The reply that ours must have.
     pub fn expected(&self, native: Vec<Outcome>) -> Outcome {
         match self.expected {
-            Expected::Same | Expected::Last => native
-                .into_iter()
-                .next_back()
-                .unwrap_or_else(|| Err("no reply".to_string())),
+            Expected::Same | Expected::Last => {
+                native.into_iter().next_back().unwrap_or_else(|| Err("no reply".to_string()))
+            }
             Expected::Array => native.into_iter().collect::<Result<_, _>>().map(Value::Array),
         }
     }
@@ -95,9 +84,7 @@ impl Call {
     /// True if both name a key of the tests.
     pub fn shares_key_with(&self, other: &Call) -> bool {
         let is_key = |arg: &Vec<u8>| BITMAPS.iter().chain(STRINGS).any(|key| key.as_bytes() == arg);
-        self.ours
-            .iter()
-            .any(|arg| is_key(arg) && other.ours.contains(arg))
+        self.ours.iter().any(|arg| is_key(arg) && other.ours.contains(arg))
     }
 
     /// Our spelling, with payloads cut.
@@ -120,11 +107,7 @@ pub struct Calls {
 
 impl Calls {
     pub fn new(flavor: Flavor) -> Calls {
-        Calls {
-            flavor,
-            length_bytes: BTreeMap::new(),
-            tally: BTreeMap::new(),
-        }
+        Calls { flavor, length_bytes: BTreeMap::new(), tally: BTreeMap::new() }
     }
 
     /// Notes how long a value is.
@@ -240,16 +223,8 @@ impl Calls {
             _ if rng.random_bool(0.05) => (5, 12),
             _ => (1, 4),
         };
-        let dest = if rng.random_bool(0.01) {
-            "list"
-        } else {
-            bitmap_key(rng)
-        };
-        let spelled = if rng.random_bool(0.5) {
-            word.to_string()
-        } else {
-            word.to_lowercase()
-        };
+        let dest = if rng.random_bool(0.01) { "list" } else { bitmap_key(rng) };
+        let spelled = if rng.random_bool(0.5) { word.to_string() } else { word.to_lowercase() };
         let mut call = args!["BITOP", spelled, dest];
         for _ in 0..rng.random_range(least..=most) {
             call.push(source_key(rng).into());
@@ -266,15 +241,10 @@ impl Calls {
             expected: Expected::Array,
         };
         for _ in 0..rng.random_range(1..=6) {
-            let key = if rng.random_bool(0.2) {
-                "s"
-            } else {
-                bitmap_key(rng)
-            };
+            let key = if rng.random_bool(0.2) { "s" } else { bitmap_key(rng) };
             let triple = args![key, self.near_offset(rng, key), u64::from(rng.random_bool(0.6))];
             call.ours.extend(triple.iter().cloned());
-            call.native
-                .push(args!["SETBIT"].into_iter().chain(triple).collect());
+            call.native.push(args!["SETBIT"].into_iter().chain(triple).collect());
         }
         call
     }
@@ -428,11 +398,7 @@ fn keys_come_and_go(rng: &mut StdRng) -> Call {
 
 /// Bytes of every texture, seldom as many as `most`.
 fn payload(rng: &mut StdRng, most: usize) -> Vec<u8> {
-    let limit = [16, 16, 600, 600, 8_200, most]
-        .choose(rng)
-        .copied()
-        .unwrap_or(16)
-        .min(most);
+    let limit = [16, 16, 600, 600, 8_200, most].choose(rng).copied().unwrap_or(16).min(most);
     let length = rng.random_range(0..=limit);
     let mut bytes = vec![0; length];
     match rng.random_range(0..5) {

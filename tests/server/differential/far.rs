@@ -18,13 +18,7 @@ const NEAR_BITS: u64 = 400;
 pub fn offsets_at_the_end_of_a_string_answer_as_natively() {
     let mut rng = random::seeded("differential far");
     let mut sides = Sides::start();
-    all_of(
-        &mut sides,
-        &[
-            args!["SETBIT", "far", "13", "1"],
-            args!["SETBIT", "short", "1000", "1"],
-        ],
-    );
+    all_of(&mut sides, &[args!["SETBIT", "far", "13", "1"], args!["SETBIT", "short", "1000", "1"]]);
     for edge in EDGES {
         let calls: Vec<Args> = (0..CALLS).map(|_| call(&mut rng, edge)).collect();
         for part in calls.chunks(250) {
@@ -60,9 +54,7 @@ fn call(rng: &mut StdRng, edge: u64) -> Args {
 
 /// Runs a call on both sides and asserts that they answer alike.
 fn both(sides: &mut Sides, call: &Args) -> Outcome {
-    all_of(sides, std::slice::from_ref(call))
-        .pop()
-        .unwrap_or(Ok(Value::Nil))
+    all_of(sides, std::slice::from_ref(call)).pop().unwrap_or(Ok(Value::Nil))
 }
 
 fn all_of(sides: &mut Sides, calls: &[Args]) -> Vec<Outcome> {
@@ -89,10 +81,7 @@ fn same_windows(sides: &mut Sides, key: &str, edge: u64) {
     let around = NEAR_BITS / 8 + 8;
     same_window(sides, key, 0, 1_000);
     same_window(sides, key, byte - around, byte + around);
-    assert!(matches!(
-        both(sides, &args!["BITCOUNT", key]),
-        Ok(Value::Int(1..))
-    ));
+    assert!(matches!(both(sides, &args!["BITCOUNT", key]), Ok(Value::Int(1..))));
 }
 
 /// The long key beside a short one and a missing one. One operation of many keys
@@ -119,14 +108,7 @@ fn the_limits_are_native_on_a_string(sides: &mut Sides) {
     for client in [&mut sides.native, &mut sides.ours] {
         client.ok(&["SET", "plain", "x"]);
     }
-    for offset in [
-        "4294967296",
-        "9223372036854775808",
-        "18446744073709551615",
-        "007",
-        "-1",
-        "",
-    ] {
+    for offset in ["4294967296", "9223372036854775808", "18446744073709551615", "007", "-1", ""] {
         let refused = both(sides, &args!["SETBIT", "plain", offset, "1"]);
         let text = "ERR bit offset is not an integer or out of range".to_string();
         assert_eq!(refused, Err(text), "{offset}");

@@ -43,11 +43,7 @@ const ROWS: &[Row] = &[
     ("BITCOUNT k 0", SYNTAX, &[(VALKEY, Int(4))]),
     ("BITCOUNT missing 0", SYNTAX, &[(OLD, Int(0)), (VALKEY, Int(0))]),
     ("BITCOUNT missing a", SYNTAX, &[(OLD, Int(0)), (VALKEY, NUMBER)]),
-    (
-        "BITCOUNT list 0",
-        SYNTAX,
-        &[(OLD, WRONG_TYPE), (VALKEY, WRONG_TYPE)],
-    ),
+    ("BITCOUNT list 0", SYNTAX, &[(OLD, WRONG_TYPE), (VALKEY, WRONG_TYPE)]),
     ("BITCOUNT k a b", NUMBER, &[]),
     ("BITCOUNT missing a b", NUMBER, &[(OLD, Int(0))]),
     ("BITCOUNT list a b", NUMBER, &[(OLD, WRONG_TYPE)]),
