@@ -6,10 +6,13 @@ mod cluster;
 mod datasets;
 mod differential;
 mod examples;
+mod golden;
 mod harness;
+mod hostile;
 mod introspection;
 mod persistence;
 mod replication;
+mod samples;
 mod wide;
 
 use std::process::ExitCode;
@@ -21,7 +24,9 @@ fn main() -> ExitCode {
         ("datasets", datasets::tests()),
         ("differential", differential::tests()),
         ("examples", examples::tests()),
+        ("golden", golden::tests()),
         ("harness", harness::tests()),
+        ("hostile", hostile::tests()),
         ("introspection", introspection::tests()),
         ("persistence", persistence::tests()),
         ("replication", replication::tests()),
