@@ -13,7 +13,9 @@ mod introspection;
 mod persistence;
 mod replication;
 mod samples;
+mod table;
 mod wide;
+mod writes;
 
 use std::process::ExitCode;
 
@@ -31,5 +33,6 @@ fn main() -> ExitCode {
         ("persistence", persistence::tests()),
         ("replication", replication::tests()),
         ("wide", wide::tests()),
+        ("writes", writes::tests()),
     ])
 }
