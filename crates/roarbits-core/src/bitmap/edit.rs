@@ -192,6 +192,9 @@ impl Leaf {
         };
         self.card_less_one += 1;
         self.replace_runs(from, replaced, &[run]);
+        if replaced > 1 {
+            self.release();
+        }
         self.examine_runs();
     }
 
