@@ -19,6 +19,7 @@
 
 mod calls;
 mod far;
+mod ids;
 mod known;
 
 use rand::rngs::StdRng;
@@ -27,12 +28,14 @@ use roarbits_tests::{args, random, tests, Args, Client, Flavor, Outcome, Server,
 
 use calls::{Call, Calls};
 use far::offsets_at_the_end_of_a_string_answer_as_natively;
+use ids::set_like_calls_answer_as_sorted_sets_do;
 use known::servers_differ_from_8_2_only_where_the_table_says;
 
 pub fn tests() -> TestList {
     tests![
         random_calls_answer_as_the_native_commands_do,
         offsets_at_the_end_of_a_string_answer_as_natively,
+        set_like_calls_answer_as_sorted_sets_do,
         servers_differ_from_8_2_only_where_the_table_says,
     ]
 }

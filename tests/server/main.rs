@@ -13,6 +13,7 @@ mod introspection;
 mod persistence;
 mod replication;
 mod samples;
+mod sets;
 mod table;
 mod wide;
 mod writes;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         ("introspection", introspection::tests()),
         ("persistence", persistence::tests()),
         ("replication", replication::tests()),
+        ("sets", sets::tests()),
         ("wide", wide::tests()),
         ("writes", writes::tests()),
     ])
