@@ -44,7 +44,11 @@ impl Client {
             .unwrap_or_else(|error| panic!("cannot connect to 127.0.0.1:{port}: {error}"))
     }
 
-    pub(crate) fn try_connect(
+    /// Connects if somebody answers.
+    ///
+    /// # Errors
+    /// What the client crate says: nobody answers, or the credentials are refused.
+    pub fn try_connect(
         port: u16,
         protocol: Protocol,
         user: Option<(&str, &str)>,

@@ -1,27 +1,340 @@
-//! Six nodes: routing, moving slots, failing over.
+//! Six nodes: routing, moving slots, failing over, always under write load.
+//!
+//! The writer here follows MOVED and ASK and tries again as a cluster client
+//! does, and remembers every acknowledged id; nothing of those may be missing
+//! and nothing else may be there.
 
-use roarbits_tests::{tests, Cluster, Server, TestList};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use roarbits_tests::{
+    args, eventually, places, tests, Args, Client, Cluster, Outcome, Protocol, TestList, Value,
+};
 
 pub fn tests() -> TestList {
-    tests![a_native_key_survives_a_move_and_a_failover]
+    tests![
+        keys_are_routed_and_replicas_answer_reads,
+        a_slot_moved_while_its_keys_are_written_loses_nothing,
+        resharded_partitions_still_add_up,
+        a_failover_and_a_killed_primary_lose_nothing,
+    ]
 }
 
-fn a_native_key_survives_a_move_and_a_failover() {
-    let cluster = Cluster::start_with(&Server::plain());
-    let key = "{tag}:k";
-    let (owner, stranger) = (cluster.owner(key), cluster.stranger(key));
-    cluster.nodes()[owner].client().int(&["SETBIT", key, "7", "1"]);
-    let moved = format!("MOVED {} 127.0.0.1:{}", cluster.slot(key), cluster.nodes()[owner].port());
-    assert_eq!(cluster.nodes()[stranger].client().error(&["BITCOUNT", key]), moved);
+const LIMIT: Duration = Duration::from_secs(60);
 
-    let slot = cluster.slot(key);
-    cluster.begin_move(slot, owner, stranger);
-    assert!(cluster.move_key(key, owner, stranger).is_ok());
-    cluster.end_move(slot, stranger);
-    assert_eq!(cluster.owner(key), stranger);
+/// A client of the whole cluster: sends a command where the last answer said.
+struct Routed {
+    ports: Vec<u16>,
+    clients: HashMap<u16, Client>,
+    /// Where each slot was last found, by its tag.
+    known: HashMap<String, u16>,
+    redirected: u64,
+}
 
-    let replica = cluster.replicas_of(stranger)[0];
-    cluster.nodes()[replica].wait_until_caught_up(&cluster.nodes()[stranger]);
+impl Routed {
+    fn new(cluster: &Cluster) -> Routed {
+        Routed {
+            ports: cluster.nodes().iter().map(|node| node.port()).collect(),
+            clients: HashMap::new(),
+            known: HashMap::new(),
+            redirected: 0,
+        }
+    }
+
+    /// The reply of a command on the keys of one tag, wherever they are.
+    fn call(&mut self, tag: &str, command: &Args) -> Outcome {
+        let deadline = Instant::now() + LIMIT;
+        let mut asked = None;
+        for turn in 0.. {
+            let usual = self.known.get(tag).copied().unwrap_or(self.ports[0]);
+            let reply = match asked.take() {
+                Some(port) => self.ask_at(port, command),
+                None => self.call_at(usual, command),
+            };
+            match reply {
+                Some(Err(error)) if error.starts_with("MOVED ") => {
+                    self.known.insert(tag.to_string(), port_in(&error));
+                    self.redirected += 1;
+                }
+                Some(Err(error)) if error.starts_with("ASK ") => {
+                    asked = Some(port_in(&error));
+                    self.redirected += 1;
+                }
+                Some(Err(error)) if !is_passing(&error) => return Err(error),
+                Some(Ok(value)) => return Ok(value),
+                passing => {
+                    assert!(Instant::now() < deadline, "no answer for {tag}: {passing:?}");
+                    if passing.is_none() {
+                        // That node is gone: any other knows who has its slots.
+                        self.known.insert(tag.to_string(), self.ports[turn % self.ports.len()]);
+                    }
+                    thread::sleep(Duration::from_millis(5));
+                }
+            }
+        }
+        unreachable!("the deadline has not come")
+    }
+
+    /// True if so many replicas have what was last written to a tag.
+    fn is_safe(&mut self, tag: &str, replicas: u64) -> bool {
+        let port = self.known.get(tag).copied().unwrap_or(self.ports[0]);
+        let waited = self.call_at(port, &args!["WAIT", replicas, "5000"]);
+        waited == Some(Ok(Value::Int(replicas as i64)))
+    }
+
+    /// None if the node is gone.
+    fn call_at(&mut self, port: u16, command: &Args) -> Option<Outcome> {
+        let reply = self.client(port)?.cmd_or_gone(command);
+        if reply.is_none() {
+            self.clients.remove(&port);
+        }
+        reply
+    }
+
+    fn ask_at(&mut self, port: u16, command: &Args) -> Option<Outcome> {
+        self.client(port)?.pipeline(&[args!["ASKING"], command.clone()]).pop()
+    }
+
+    fn client(&mut self, port: u16) -> Option<&mut Client> {
+        if !self.clients.contains_key(&port) {
+            let client = Client::try_connect(port, Protocol::Resp2, None).ok()?;
+            self.clients.insert(port, client);
+        }
+        self.clients.get_mut(&port)
+    }
+}
+
+/// The port at the end of `MOVED 866 127.0.0.1:7001`.
+fn port_in(redirection: &str) -> u16 {
+    let port = redirection.rsplit(':').next().and_then(|port| port.parse().ok());
+    port.unwrap_or_else(|| panic!("no port in: {redirection}"))
+}
+
+/// True if a cluster client tries again.
+fn is_passing(error: &str) -> bool {
+    ["TRYAGAIN", "CLUSTERDOWN", "LOADING", "MASTERDOWN"].iter().any(|word| error.starts_with(word))
+}
+
+/// Acknowledged ids by key.
+type Ids = BTreeMap<String, BTreeSet<u64>>;
+
+/// Adds and removes ids in turn until told to stop. `tag_of` names the tag of a
+/// step and `replicas` how many of them must have each write.
+fn write_until(
+    mut routed: Routed,
+    stop: &Arc<AtomicBool>,
+    tag_of: fn(u64) -> String,
+    replicas: u64,
+) -> JoinHandle<(Ids, u64)> {
+    let stop = Arc::clone(stop);
+    thread::spawn(move || {
+        let mut ids = Ids::new();
+        for step in 0u64.. {
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let tag = tag_of(step);
+            let key = format!("{{{tag}}}:{}", step % 5);
+            let id = step * 7_919 << (step % 3 * 16);
+            let set = ids.entry(key.clone()).or_default();
+            let command = if step % 8 == 7 {
+                args!["RB.REM", &key, set.pop_first().unwrap_or(0)]
+            } else {
+                set.insert(id);
+                args!["RB.ADD", &key, id]
+            };
+            let outcome = routed.call(&tag, &command);
+            assert!(outcome.is_ok(), "step {step}: {outcome:?}");
+            if replicas > 0 && !routed.is_safe(&tag, replicas) {
+                // Written again, as whoever needs it would do.
+                let outcome = routed.call(&tag, &command);
+                assert!(outcome.is_ok(), "step {step} again: {outcome:?}");
+            }
+        }
+        (ids, routed.redirected)
+    })
+}
+
+/// Asserts that the keys hold the acknowledged ids and nothing else.
+fn assert_all_there(cluster: &Cluster, ids: &Ids, tag_of_key: impl Fn(&str) -> String, what: &str) {
+    let mut routed = Routed::new(cluster);
+    for (key, expected) in ids {
+        let reply = routed.call(&tag_of_key(key), &args!["RB.RANGE", key, "0", "-1"]);
+        let Ok(Value::Array(found)) = reply else { panic!("{key}: {reply:?}") };
+        let found: BTreeSet<u64> = found
+            .iter()
+            .map(|id| match id {
+                Value::BulkString(digits) => String::from_utf8_lossy(digits).parse().expect("an id"),
+                other => panic!("{key} holds {other:?}"),
+            })
+            .collect();
+        assert!(
+            found == *expected,
+            "{what}: {key} has {} of {} ids, missing {:?}, unknown {:?}",
+            found.len(),
+            expected.len(),
+            expected.difference(&found).take(5).collect::<Vec<_>>(),
+            found.difference(expected).take(5).collect::<Vec<_>>(),
+        );
+    }
+}
+
+/// `tag` of `{tag}:3`.
+fn tag(key: &str) -> String {
+    key.trim_start_matches('{').split('}').next().unwrap_or(key).to_string()
+}
+
+fn keys_are_routed_and_replicas_answer_reads() {
+    let cluster = Cluster::start();
+    let (a, b) = ("{tag}:a", "{tag}:b");
+    let (owner, stranger) = (cluster.owner(a), cluster.stranger(a));
+    let mut client = cluster.nodes()[owner].client();
+    client.int(&args!["RB.ADD", a, "1", "2", u64::MAX]);
+    client.int(&args!["RB.ADD", b, "2", "3", 1u64 << 40]);
+    let moved = format!("MOVED {} 127.0.0.1:{}", cluster.slot(a), cluster.nodes()[owner].port());
+    for command in
+        [args!["RB.ADD", a, "5"], args!["RB.BITCOUNT", a], args!["RB.BITOP", "OR", "{tag}:c", a, b]]
+    {
+        assert_eq!(cluster.nodes()[stranger].client().error(&command), moved);
+    }
+    // 2^61 bytes: a length as the equivalent string would have.
+    assert_eq!(client.int(&["RB.BITOP", "OR", "{tag}:or", a, b]), 1 << 61);
+    assert_eq!(client.texts(&["RB.RANGE", "{tag}:or", "0", "2"]), ["1", "2", "3"]);
+    assert_eq!(client.int(&["RB.BITOP", "DIFF", "{tag}:diff", a, b]), 1 << 61);
+    assert_eq!(
+        client.texts(&args!["RB.RANGE", "{tag}:diff", "0", "-1"]),
+        ["1".to_string(), u64::MAX.to_string()]
+    );
+    assert_eq!(
+        client.error(&["RB.BITOP", "OR", "{tag}:c", a, "elsewhere"]),
+        "CROSSSLOT Keys in request don't hash to the same slot"
+    );
+    for replica in cluster.replicas_of(owner) {
+        cluster.nodes()[replica].wait_until_caught_up(&cluster.nodes()[owner]);
+        let mut reader = cluster.nodes()[replica].client();
+        assert_eq!(reader.error(&["RB.BITCOUNT", a]), moved, "before READONLY");
+        reader.ok(&["READONLY"]);
+        assert_eq!(reader.int(&["RB.BITCOUNT", a]), 3);
+        assert_eq!(reader.int(&["RB.BITCOUNT", "{tag}:or"]), 5);
+        assert_eq!(reader.error(&["RB.ADD", a, "9"]), moved, "a write goes to the primary");
+        for key in [a, b, "{tag}:or", "{tag}:diff"] {
+            assert_eq!(reader.digest(key), client.digest(key), "{key}");
+        }
+    }
+}
+
+fn a_slot_moved_while_its_keys_are_written_loses_nothing() {
+    let cluster = Cluster::start();
+    let stop = Arc::new(AtomicBool::new(false));
+    let writer = write_until(Routed::new(&cluster), &stop, |_| "moved".to_string(), 0);
+    let slot = cluster.slot("{moved}:0");
+    for _ in 0..4 {
+        let (from, to) = (cluster.owner("{moved}:0"), cluster.stranger("{moved}:0"));
+        cluster.begin_move(slot, from, to);
+        // What the writer makes from here on is made at the new owner.
+        let mut source = cluster.nodes()[from].client();
+        loop {
+            let keys = source.texts(&["CLUSTER", "GETKEYSINSLOT", &slot.to_string(), "2"]);
+            if keys.is_empty() {
+                break;
+            }
+            for key in keys {
+                let moved = cluster.move_key(&key, from, to);
+                assert!(moved.is_ok(), "MIGRATE of {key}: {moved:?}");
+                thread::sleep(Duration::from_millis(20));
+            }
+        }
+        cluster.end_move(slot, to);
+        thread::sleep(Duration::from_millis(50));
+    }
+    stop.store(true, Ordering::Relaxed);
+    let (ids, redirected) = writer.join().expect("the writer");
+    assert!(redirected >= 4, "the writer was redirected {redirected} times only");
+    assert_all_there(&cluster, &ids, tag, "after four moves");
+    let union: BTreeSet<u64> = ids.values().flatten().copied().collect();
+    let mut command = args!["RB.BITOP", "OR", "{moved}:or"];
+    command.extend(ids.keys().map(|key| key.clone().into_bytes()));
+    let mut routed = Routed::new(&cluster);
+    assert!(routed.call("moved", &command).is_ok());
+    let count = routed.call("moved", &args!["RB.BITCOUNT", "{moved}:or"]);
+    assert_eq!(count, Ok(Value::Int(union.len() as i64)));
+    let owner = cluster.owner("{moved}:0");
+    for replica in cluster.replicas_of(owner) {
+        cluster.nodes()[replica].wait_until_caught_up(&cluster.nodes()[owner]);
+        let digest = cluster.nodes()[owner].client().digest("{moved}:or");
+        assert_eq!(cluster.nodes()[replica].client().digest("{moved}:or"), digest);
+    }
+}
+
+/// The partition of a step: by a hash, since the low bits of ids may all be zero.
+fn partition(step: u64) -> String {
+    format!("p{}", step.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59)
+}
+
+fn resharded_partitions_still_add_up() {
+    let cluster = Cluster::start();
+    let stop = Arc::new(AtomicBool::new(false));
+    let writer = write_until(Routed::new(&cluster), &stop, partition, 0);
+    thread::sleep(Duration::from_millis(200));
+    let (from, to) = (cluster.owner("{p0}:0"), cluster.stranger("{p0}:0"));
+    let output = Command::new(places::cli_binary())
+        .args(["--cluster", "reshard", &format!("127.0.0.1:{}", cluster.nodes()[from].port())])
+        .args(["--cluster-from", &cluster.id(from), "--cluster-to", &cluster.id(to)])
+        .args(["--cluster-slots", "5000", "--cluster-yes"])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap_or_else(|error| panic!("redis-cli does not run: {error}"));
+    let tail: String = String::from_utf8_lossy(&output.stdout).chars().rev().take(600).collect();
+    assert!(output.status.success(), "reshard: {}", tail.chars().rev().collect::<String>());
+    stop.store(true, Ordering::Relaxed);
+    let (ids, redirected) = writer.join().expect("the writer");
+    assert!(ids.len() >= 100, "{} keys", ids.len());
+    assert!(redirected > 0, "the writer met no move");
+    assert_eq!(cluster.owner("{p0}:0"), to, "the slot has moved");
+    assert_all_there(&cluster, &ids, tag, "after the reshard");
+    let mut routed = Routed::new(&cluster);
+    let counts: i64 = ids
+        .keys()
+        .map(|key| match routed.call(&tag(key), &args!["RB.BITCOUNT", key]) {
+            Ok(Value::Int(count)) => count,
+            other => panic!("{key}: {other:?}"),
+        })
+        .sum();
+    assert_eq!(counts, ids.values().map(|set| set.len() as i64).sum::<i64>());
+}
+
+fn a_failover_and_a_killed_primary_lose_nothing() {
+    let mut cluster = Cluster::start();
+    for node in cluster.nodes() {
+        node.client().ok(&["CONFIG", "SET", "cluster-node-timeout", "2000"]);
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let writer = write_until(Routed::new(&cluster), &stop, |_| "kept".to_string(), 1);
+    thread::sleep(Duration::from_millis(300));
+    let primary = cluster.owner("{kept}:0");
+    let replica = cluster.replicas_of(primary)[0];
     cluster.fail_over(replica);
-    assert_eq!(cluster.nodes()[replica].client().int(&["BITCOUNT", key]), 1);
+    thread::sleep(Duration::from_millis(300));
+    assert_eq!(cluster.owner("{kept}:0"), replica, "the replica asked for has the slots");
+    // Now the other way round, and nobody asks.
+    cluster.node_mut(replica).kill9();
+    eventually("the former primary takes over again", LIMIT, || cluster.is_primary(primary));
+    thread::sleep(Duration::from_millis(500));
+    stop.store(true, Ordering::Relaxed);
+    let (ids, _) = writer.join().expect("the writer");
+    let written: usize = ids.values().map(BTreeSet::len).sum();
+    assert!(written > 100, "only {written} ids");
+    assert_all_there(&cluster, &ids, tag, "after a failover and a kill");
+    // The killed node comes back empty and is filled as a replica.
+    cluster.node_mut(replica).start_again();
+    cluster.wait_until_ok();
+    cluster.nodes()[replica].wait_until_caught_up(&cluster.nodes()[primary]);
+    for key in ids.keys() {
+        let (here, there) = (&cluster.nodes()[primary], &cluster.nodes()[replica]);
+        assert_eq!(there.client().digest(key), here.client().digest(key), "{key}");
+    }
 }
