@@ -15,8 +15,25 @@ pub struct Skip {
 }
 
 /// Every permission there is.
-pub const SKIPS: &[Skip] = &[Skip {
-    test: "datasets::the_archives_hold_the_published_counts",
-    on: |_| places::data().is_none(),
-    reason: "this machine has no folder of real data sets (ROARBITS_DATA)",
-}];
+pub const SKIPS: &[Skip] = &[
+    Skip {
+        test: "datasets::the_archives_hold_the_published_counts",
+        on: |_| places::data().is_none(),
+        reason: "this machine has no folder of real data sets (ROARBITS_DATA)",
+    },
+    Skip {
+        test: "introspection::command_docs_is_the_row",
+        on: Flavor::is_before_7,
+        reason: "COMMAND DOCS came with Redis 7.0",
+    },
+    Skip {
+        test: "introspection::key_specs_are_the_rows",
+        on: Flavor::is_before_7,
+        reason: "key specs came with Redis 7.0",
+    },
+    Skip {
+        test: "keys::a_user_needs_the_permissions_of_the_key_specs",
+        on: Flavor::is_before_7,
+        reason: "permissions to only read or only write a key came with Redis 7.0",
+    },
+];

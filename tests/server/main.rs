@@ -10,6 +10,7 @@ mod golden;
 mod harness;
 mod hostile;
 mod introspection;
+mod keys;
 mod persistence;
 mod replication;
 mod samples;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         ("harness", harness::tests()),
         ("hostile", hostile::tests()),
         ("introspection", introspection::tests()),
+        ("keys", keys::tests()),
         ("persistence", persistence::tests()),
         ("replication", replication::tests()),
         ("sets", sets::tests()),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use roarbits_tests::spec::{self, Row};
-use roarbits_tests::{args, tests, Args, Client, Protocol, Server, TestList, Value, Wire};
+use roarbits_tests::{args, tests, Args, Client, Flavor, Protocol, Server, TestList, Value, Wire};
 
 use crate::table::{
     assert_equal, at, complete, holds_error, is_repeatable, keys_of, one_call_each, state, states, text_of,
@@ -568,7 +568,10 @@ fn write_everything(client: &mut Client) {
                 run(client, way, &names.fill(words));
                 let after = (propagated(client), client.digest_of_all());
                 let changes = effect != Effect::Nothing;
-                assert_eq!(after.0 != before.0, changes, "{words:?} is propagated, {way:?}");
+                // 6.2 sends MULTI and EXEC for a script that calls a write, whatever it changes.
+                if !(way == Way::Script && Flavor::current().is_before_7()) {
+                    assert_eq!(after.0 != before.0, changes, "{words:?} is propagated, {way:?}");
+                }
                 assert_eq!(after.1 != before.1, changes, "{words:?} changes the data set, {way:?}");
             }
         }
