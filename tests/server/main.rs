@@ -11,6 +11,8 @@ mod harness;
 mod hostile;
 mod introspection;
 mod keys;
+mod lifetimes;
+mod moving;
 mod persistence;
 mod replication;
 mod samples;
@@ -33,6 +35,8 @@ fn main() -> ExitCode {
         ("hostile", hostile::tests()),
         ("introspection", introspection::tests()),
         ("keys", keys::tests()),
+        ("lifetimes", lifetimes::tests()),
+        ("moving", moving::tests()),
         ("persistence", persistence::tests()),
         ("replication", replication::tests()),
         ("sets", sets::tests()),
