@@ -82,6 +82,12 @@ fn export_native(
     bitmap: &Bitmap,
     range: &RangeInclusive<u64>,
 ) -> Result<Vec<u8>, Refusal> {
+    if range.is_empty() {
+        // A payload cannot state a reversed range, so nothing goes as the empty bitmap of that length.
+        let mut nothing = Bitmap::new();
+        nothing.grow_length(bitmap.length_bytes());
+        return Ok(native::encode(&nothing, EVERYTHING));
+    }
     check_size(context, native::encoded_bytes(bitmap, range.clone()))?;
     Ok(native::encode(bitmap, range.clone()))
 }
