@@ -1,10 +1,11 @@
 # What a person types. Each target's comment is its help.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test test-core test-spec test-server test-matrix lint docs clean
+.PHONY: help setup build run test test-core test-spec test-server test-matrix fuzz-smoke lint docs clean
 
 PORT ?= 6379
 SERVER ?=
+FUZZ_SECONDS ?= 20
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
