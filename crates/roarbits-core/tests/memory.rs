@@ -55,6 +55,7 @@ fn sparse_ids_in_any_order_cost_at_most_six_bytes() {
         let ids = shape.ids(n, &mut rng);
         let ids = Arrival::Shuffled.order(ids, &mut rng);
         let (bitmap, usage) = counted(|| inserted(&ids));
+        assert_counted(&bitmap, usage, &format!("{shape:?}"));
         let cost = bytes_an_id(usage, n);
         println!("{shape:?} {n}: {cost:.3} bytes an id");
         assert!(cost <= SPARSE_ID_MAX_BYTES, "{shape:?}: {cost}");

@@ -14,7 +14,7 @@ use super::world::{Binary, Op, World};
 const CYCLES: usize = 110;
 /// Crossings of the dearer thresholds.
 const NODE_CYCLES: usize = 24;
-const DENSE_CYCLES: usize = 42;
+const DENSE_CYCLES: usize = 50;
 /// Steps within which each crossing must come.
 const STEPS_MAX: usize = 400;
 

@@ -19,18 +19,22 @@ const PORTABLE_MAX_BYTES: u64 = 1 << 20;
 
 /// A walk with a `BTreeSet`, whose ranges are short enough for one.
 pub fn by_ids(shape: Shape, operations: u64, seed: u64) -> Census {
-    walk::<Ids>(shape, operations, seed, |rng| rng.random_range(0..2000))
+    let arrival = Arrival::ALL[shape as usize % Arrival::ALL.len()];
+    walk::<Ids>(shape, arrival, operations, seed, |rng| rng.random_range(0..2000))
 }
 
 /// A walk with an interval list, with ranges of any length.
 pub fn by_intervals(shape: Shape, operations: u64, seed: u64) -> Census {
-    walk::<Intervals>(shape, operations, seed, |rng| rng.random::<u64>() >> rng.random_range(0..64))
+    let arrival = Arrival::ALL[(shape as usize + 1) % Arrival::ALL.len()];
+    walk::<Intervals>(shape, arrival, operations, seed, |rng| rng.random::<u64>() >> rng.random_range(0..64))
 }
 
-fn walk<T: Twin>(shape: Shape, operations: u64, seed: u64, span: fn(&mut StdRng) -> u64) -> Census {
+/// The longest range to draw.
+type Span = fn(&mut StdRng) -> u64;
+
+fn walk<T: Twin>(shape: Shape, arrival: Arrival, operations: u64, seed: u64, span: Span) -> Census {
     let mut rng = StdRng::seed_from_u64(seed ^ shape as u64);
     let ids = shape.ids(POOL, &mut rng);
-    let arrival = Arrival::ALL[rng.random_range(0..Arrival::ALL.len())];
     let mut walk = Walk { ids: arrival.order(ids, &mut rng), next: 0, span, world: World::<T>::new(rng) };
     for _ in 0..operations {
         let op = walk.choose();
@@ -43,7 +47,7 @@ fn walk<T: Twin>(shape: Shape, operations: u64, seed: u64, span: fn(&mut StdRng)
 struct Walk<T> {
     ids: Vec<u64>,
     next: usize,
-    span: fn(&mut StdRng) -> u64,
+    span: Span,
     world: World<T>,
 }
 
