@@ -34,6 +34,9 @@ test-server: setup ## Run the server ring against redis-server; ROARBITS_SERVER=
 test-matrix: setup ## Run the server ring on all five servers, fetched into .servers/
 	@scripts/matrix
 
+fuzz-smoke: setup ## Fuzz the decoders and the bitmap, 20 seconds each; FUZZ_SECONDS=180 for longer
+	@scripts/fuzz '$(FUZZ_SECONDS)'
+
 lint: setup ## Check formatting, clippy, the rooms' rules, rendered pages, scripts
 	@scripts/lint
 
@@ -42,3 +45,4 @@ docs: ## Render docs/commands/*.md and docs/commands.json from the command table
 
 clean: ## Remove what was built; fetched servers (.servers/) and data (.data/) stay
 	cargo clean
+	rm -rf fuzz/target
