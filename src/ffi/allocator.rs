@@ -20,7 +20,7 @@ use std::ffi::c_void;
 use redis_module::raw;
 
 /// What malloc of every supported server aligns to, with any size and any libc.
-const NATURAL_ALIGN_BYTES: usize = 8;
+pub(super) const NATURAL_ALIGN_BYTES: usize = 8;
 
 /// Allocates through `RedisModule_Alloc`, `Calloc`, `Realloc` and `Free`.
 #[derive(Debug, Clone, Copy)]

@@ -8,7 +8,7 @@ use roarbits_core::codec::native::{pieces, Assembler};
 use roarbits_core::{BitRead, Bitmap};
 
 use crate::drops;
-use crate::ffi::{AofWriter, DataType, Digest, LoadError, Loader, Saver, TypeHandle};
+use crate::ffi::{AofWriter, DataType, Defrag, Digest, LoadError, Loader, Saver, TypeHandle};
 
 /// The size of a piece: small beside a command's limit of 512 MB and beside what a
 /// client's buffer may hold, large beside the cost of a command.
@@ -72,6 +72,10 @@ impl DataType for BitmapType {
     fn free_effort(bitmap: &Bitmap) -> usize {
         // 0 would tell the server that it cannot know.
         usize::try_from(bitmap.free_effort()).unwrap_or(usize::MAX).max(1)
+    }
+
+    fn defrag(bitmap: &mut Bitmap, from: u64, to: &Defrag) -> Option<u64> {
+        bitmap.relocate(from, &mut |words| to.words(words), &mut || to.should_stop())
     }
 }
 

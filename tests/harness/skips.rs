@@ -27,6 +27,21 @@ pub const SKIPS: &[Skip] = &[
         reason: NO_DATA,
     },
     Skip {
+        test: "defrag::bitmaps_are_defragmented_at_once_and_stay_equal",
+        on: refuses_activedefrag,
+        reason: NO_ACTIVEDEFRAG,
+    },
+    Skip {
+        test: "defrag::bitmaps_are_defragmented_in_steps_and_stay_equal",
+        on: refuses_activedefrag,
+        reason: NO_ACTIVEDEFRAG,
+    },
+    Skip {
+        test: "defrag::a_copied_bitmap_stays_equal_to_its_original",
+        on: refuses_activedefrag,
+        reason: NO_ACTIVEDEFRAG,
+    },
+    Skip {
         test: "introspection::command_docs_is_the_row",
         on: Flavor::is_before_7,
         reason: "COMMAND DOCS came with Redis 7.0",
@@ -44,3 +59,11 @@ pub const SKIPS: &[Skip] = &[
 ];
 
 const NO_DATA: &str = "this machine has no folder of real data sets (ROARBITS_DATA)";
+
+const NO_ACTIVEDEFRAG: &str =
+    "this build refuses `activedefrag yes`: its allocator cannot tell which blocks lie badly";
+
+/// Of the servers tested only Redis 8 is built with the jemalloc that defragmentation needs.
+fn refuses_activedefrag(flavor: &Flavor) -> bool {
+    !(flavor.is_redis() && flavor.version >= (8, 0, 0))
+}

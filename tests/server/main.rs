@@ -4,6 +4,7 @@
 mod cases;
 mod cluster;
 mod datasets;
+mod defrag;
 mod differential;
 mod examples;
 mod golden;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         ("cases", cases::tests()),
         ("cluster", cluster::tests()),
         ("datasets", datasets::tests()),
+        ("defrag", defrag::tests()),
         ("differential", differential::tests()),
         ("examples", examples::tests()),
         ("golden", golden::tests()),

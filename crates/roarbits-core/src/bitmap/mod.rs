@@ -8,7 +8,7 @@
 //!
 //! `clone` shares the whole tree; a write then copies the path it changes.
 //! `build` makes trees from ascending input, `algebra` combines two, `walk`
-//! reads in order, `validate` checks every invariant.
+//! reads in order, `relocate` moves leaves, `validate` checks every invariant.
 
 mod algebra;
 mod bits;
@@ -18,6 +18,7 @@ mod leaf;
 mod packing;
 mod read;
 mod record;
+mod relocate;
 mod shape;
 mod stats;
 mod string_bits;
