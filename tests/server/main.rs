@@ -3,6 +3,7 @@
 
 mod cases;
 mod cluster;
+mod damage;
 mod datasets;
 mod defrag;
 mod differential;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
     roarbits_tests::run::main(vec![
         ("cases", cases::tests()),
         ("cluster", cluster::tests()),
+        ("damage", damage::tests()),
         ("datasets", datasets::tests()),
         ("defrag", defrag::tests()),
         ("differential", differential::tests()),
