@@ -31,6 +31,9 @@ test-spec: setup ## Run the spec ring: the table of commands
 test-server: setup ## Run the server ring against redis-server; ROARBITS_SERVER=/path for another
 	@scripts/rings server
 
+test-heavy: setup ## Run every command of the table on 100M ids; takes minutes
+	@ROARBITS_HEAVY=1 scripts/rings server -- load::
+
 test-matrix: setup ## Run the server ring on all five servers, fetched into .servers/
 	@scripts/matrix
 

@@ -56,6 +56,11 @@ pub const SKIPS: &[Skip] = &[
         on: Flavor::is_before_7,
         reason: "permissions to only read or only write a key came with Redis 7.0",
     },
+    Skip {
+        test: "load::a_hundred_million_ids_are_as_usable_as_a_hundred",
+        on: |_| std::env::var_os("ROARBITS_HEAVY").is_none(),
+        reason: "minutes of work, done by `make test-heavy` (ROARBITS_HEAVY)",
+    },
 ];
 
 const NO_DATA: &str = "this machine has no folder of real data sets (ROARBITS_DATA)";

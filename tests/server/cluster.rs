@@ -5,15 +5,12 @@
 //! and nothing else may be there.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use roarbits_tests::{
-    args, eventually, places, tests, Args, Client, Cluster, Outcome, Protocol, TestList, Value,
-};
+use roarbits_tests::{args, eventually, tests, Args, Client, Cluster, Outcome, Protocol, TestList, Value};
 
 pub fn tests() -> TestList {
     tests![
@@ -227,6 +224,25 @@ fn keys_are_routed_and_replicas_answer_reads() {
     }
 }
 
+/// Moves a slot from one node to another, with a pause after each key. What a
+/// writer makes in the meantime is made at the new owner.
+fn move_slot(cluster: &Cluster, slot: u16, (from, to): (usize, usize), pause: Duration) {
+    cluster.begin_move(slot, from, to);
+    let mut source = cluster.nodes()[from].client();
+    loop {
+        let keys = source.texts(&["CLUSTER", "GETKEYSINSLOT", &slot.to_string(), "2"]);
+        if keys.is_empty() {
+            break;
+        }
+        for key in keys {
+            let moved = cluster.move_key(&key, from, to);
+            assert!(moved.is_ok(), "MIGRATE of {key}: {moved:?}");
+            thread::sleep(pause);
+        }
+    }
+    cluster.end_move(slot, to);
+}
+
 fn a_slot_moved_while_its_keys_are_written_loses_nothing() {
     let cluster = Cluster::start();
     let stop = Arc::new(AtomicBool::new(false));
@@ -234,21 +250,7 @@ fn a_slot_moved_while_its_keys_are_written_loses_nothing() {
     let slot = cluster.slot("{moved}:0");
     for _ in 0..4 {
         let (from, to) = (cluster.owner("{moved}:0"), cluster.stranger("{moved}:0"));
-        cluster.begin_move(slot, from, to);
-        // What the writer makes from here on is made at the new owner.
-        let mut source = cluster.nodes()[from].client();
-        loop {
-            let keys = source.texts(&["CLUSTER", "GETKEYSINSLOT", &slot.to_string(), "2"]);
-            if keys.is_empty() {
-                break;
-            }
-            for key in keys {
-                let moved = cluster.move_key(&key, from, to);
-                assert!(moved.is_ok(), "MIGRATE of {key}: {moved:?}");
-                thread::sleep(Duration::from_millis(20));
-            }
-        }
-        cluster.end_move(slot, to);
+        move_slot(&cluster, slot, (from, to), Duration::from_millis(20));
         thread::sleep(Duration::from_millis(50));
     }
     stop.store(true, Ordering::Relaxed);
@@ -270,9 +272,11 @@ fn a_slot_moved_while_its_keys_are_written_loses_nothing() {
     }
 }
 
+const PARTITIONS: u64 = 32;
+
 /// The partition of a step: by a hash, since the low bits of ids may all be zero.
 fn partition(step: u64) -> String {
-    format!("p{}", step.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59)
+    format!("p{}", (step.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % PARTITIONS)
 }
 
 fn resharded_partitions_still_add_up() {
@@ -280,21 +284,19 @@ fn resharded_partitions_still_add_up() {
     let stop = Arc::new(AtomicBool::new(false));
     let writer = write_until(Routed::new(&cluster), &stop, partition, 0);
     thread::sleep(Duration::from_millis(200));
+    // redis-cli's own reshard takes slots in their order, with or without keys: 1,500 of
+    // them took 25 s on 8.2.3, and redis-cli 7.0 ended half way on both Valkeys.
     let (from, to) = (cluster.owner("{p0}:0"), cluster.stranger("{p0}:0"));
-    let output = Command::new(places::cli_binary())
-        .args(["--cluster", "reshard", &format!("127.0.0.1:{}", cluster.nodes()[from].port())])
-        .args(["--cluster-from", &cluster.id(from), "--cluster-to", &cluster.id(to)])
-        .args(["--cluster-slots", "5000", "--cluster-yes"])
-        .stdin(Stdio::null())
-        .output()
-        .unwrap_or_else(|error| panic!("redis-cli does not run: {error}"));
-    let tail: String = String::from_utf8_lossy(&output.stdout).chars().rev().take(600).collect();
-    assert!(output.status.success(), "reshard: {}", tail.chars().rev().collect::<String>());
+    let firsts = (0..PARTITIONS).map(|part| format!("{{p{part}}}:0"));
+    let moving: Vec<String> = firsts.filter(|key| cluster.owner(key) == from).collect();
+    for key in &moving {
+        move_slot(&cluster, cluster.slot(key), (from, to), Duration::ZERO);
+    }
     stop.store(true, Ordering::Relaxed);
     let (ids, redirected) = writer.join().expect("the writer");
     assert!(ids.len() >= 100, "{} keys", ids.len());
-    assert!(redirected > 0, "the writer met no move");
-    assert_eq!(cluster.owner("{p0}:0"), to, "the slot has moved");
+    assert!(redirected >= moving.len() as u64, "{redirected} redirections, {} moves", moving.len());
+    assert!(moving.iter().all(|key| cluster.owner(key) == to), "all have moved");
     assert_all_there(&cluster, &ids, tag, "after the reshard");
     let mut routed = Routed::new(&cluster);
     let counts: i64 = ids

@@ -14,6 +14,7 @@ mod hostile;
 mod introspection;
 mod keys;
 mod lifetimes;
+mod load;
 mod moving;
 mod persistence;
 mod replication;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         ("introspection", introspection::tests()),
         ("keys", keys::tests()),
         ("lifetimes", lifetimes::tests()),
+        ("load", load::tests()),
         ("moving", moving::tests()),
         ("persistence", persistence::tests()),
         ("replication", replication::tests()),
