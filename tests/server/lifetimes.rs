@@ -359,6 +359,7 @@ fn the_end_of_ten_million_ids_holds_nobody_up() {
     victims.die_by("flushdb", &["FLUSHDB", "ASYNC"]);
     victims.die_by_expiry_at_access();
     victims.die_by_the_expiry_cycle();
+    victims.die_by_eviction();
 }
 
 struct Victims {
@@ -419,7 +420,6 @@ impl Victims {
         self.client.ok(&["DEBUG", "SET-ACTIVE-EXPIRE", "1"]);
     }
 
-    /// What the cycle takes is told by the latency monitor, from one millisecond on.
     fn die_by_the_expiry_cycle(&mut self) {
         self.best_of("the expiry cycle", |client| {
             client.ok(&["CONFIG", "RESETSTAT"]);
@@ -428,21 +428,22 @@ impl Victims {
             eventually("the cycle finds the key", Duration::from_secs(30), || {
                 client.info_number("stats", "expired_keys") == 1
             });
-            let Value::Array(events) = client.ask(&["LATENCY", "LATEST"]) else {
-                panic!("LATENCY LATEST is no array")
-            };
-            let longest_ms = events.iter().map(|event| match event {
-                Value::Array(fields) => match fields[..] {
-                    [Value::BulkString(ref name), _, Value::Int(latest), ..]
-                        if name.starts_with(b"expire") =>
-                    {
-                        latest
-                    }
-                    _ => 0,
-                },
-                _ => 0,
+            longest_event_us(client, b"expire")
+        });
+    }
+
+    fn die_by_eviction(&mut self) {
+        let bytes = self.value_bytes;
+        self.client.ok(&["CONFIG", "SET", "maxmemory-policy", "allkeys-random"]);
+        self.best_of("eviction", |client| {
+            client.ask(&["LATENCY", "RESET"]);
+            let limit = client.used_memory() - bytes / 2;
+            client.ok(&args!["CONFIG", "SET", "maxmemory", limit]);
+            eventually("the key is evicted", Duration::from_secs(30), || {
+                client.int(&["EXISTS", "victim"]) == 0
             });
-            longest_ms.max().unwrap_or(0) as u64 * 1000
+            client.ok(&["CONFIG", "SET", "maxmemory", "0"]);
+            longest_event_us(client, b"eviction-del")
         });
     }
 
@@ -458,6 +459,24 @@ impl Victims {
         }
         panic!("{how} held the main thread for {taken:?} us");
     }
+}
+
+/// The longest event whose name starts so, in microseconds. The latency monitor tells
+/// of events from one millisecond on.
+fn longest_event_us(client: &mut Client, prefix: &[u8]) -> u64 {
+    let Value::Array(events) = client.ask(&["LATENCY", "LATEST"]) else {
+        panic!("LATENCY LATEST is no array")
+    };
+    let ms = events.iter().map(|event| match event {
+        Value::Array(fields) => match fields[..] {
+            [Value::BulkString(ref name), _, _, Value::Int(longest), ..] if name.starts_with(prefix) => {
+                longest
+            }
+            _ => 0,
+        },
+        _ => 0,
+    });
+    ms.max().unwrap_or(0) as u64 * 1000
 }
 
 /// The time that commands held the main thread for, in microseconds, where the server
