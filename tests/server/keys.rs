@@ -38,7 +38,7 @@ struct Keyed {
 impl Keyed {
     fn of(name: &str, words: Words, prefix: &str) -> Keyed {
         let row = spec::row(name);
-        let call = Names(prefix.to_string()).fill(words);
+        let call = Names::new(prefix).fill(words);
         let uses = keys_of(&row, &call);
         Keyed { row, call, uses }
     }

@@ -12,7 +12,8 @@ use rand::{Rng, SeedableRng};
 use roarbits_tests::spec;
 use roarbits_tests::{args, eventually, tests, Args, Client, Server, TestList, Value};
 
-use crate::table::{at, state, written_keys, Names, BITMAP, KINDS, WRITES};
+use crate::equality::state;
+use crate::table::{at, written_keys, Names, BITMAP, KINDS, WRITES};
 
 pub fn tests() -> TestList {
     tests![
@@ -30,7 +31,7 @@ pub fn tests() -> TestList {
 fn writes_keep_a_ttl_and_replacing_drops_it() {
     let server = Server::start();
     let mut client = server.client();
-    let names = Names("ttl".to_string());
+    let names = Names::new("ttl");
     for write in WRITES {
         let row = spec::row(write.name);
         let keeping = if write.replaces.is_empty() { write.changes } else { &[] };

@@ -7,6 +7,7 @@ mod damage;
 mod datasets;
 mod defrag;
 mod differential;
+mod equality;
 mod examples;
 mod golden;
 mod harness;
@@ -16,6 +17,7 @@ mod keys;
 mod lifetimes;
 mod load;
 mod moving;
+mod notices;
 mod persistence;
 mod replication;
 mod samples;
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         ("datasets", datasets::tests()),
         ("defrag", defrag::tests()),
         ("differential", differential::tests()),
+        ("equality", equality::tests()),
         ("examples", examples::tests()),
         ("golden", golden::tests()),
         ("harness", harness::tests()),
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         ("lifetimes", lifetimes::tests()),
         ("load", load::tests()),
         ("moving", moving::tests()),
+        ("notices", notices::tests()),
         ("persistence", persistence::tests()),
         ("replication", replication::tests()),
         ("sets", sets::tests()),

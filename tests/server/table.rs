@@ -8,7 +8,7 @@
 //! one of the same kind, `SOURCE` one that is only read, `MISSING` one that never
 //! exists; [`Names`] says how the four are called in a database.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use roarbits_tests::spec::{self, Row};
 use roarbits_tests::{args, Args, Client, Value};
@@ -284,9 +284,14 @@ pub static READS: &[Read] = &[
 
 /// How the placeholders are called: all start with one prefix.
 #[derive(Debug, Clone)]
-pub struct Names(pub String);
+pub struct Names(String);
 
 impl Names {
+    /// Names that start with a prefix.
+    pub fn new(prefix: &str) -> Names {
+        Names(prefix.to_string())
+    }
+
     /// The key of a placeholder.
     pub fn of(&self, placeholder: &str) -> String {
         format!("{}:{}", self.0, placeholder.to_lowercase())
@@ -319,6 +324,72 @@ impl Names {
         client.ask(&args!["DEL", self.of("KEY"), self.of("OTHER"), self.of("SOURCE")]);
         client.ask(&self.fill(kind.source));
     }
+}
+
+/// A call of the table, with what it starts from and comes to.
+#[derive(Debug, Clone, Copy)]
+pub struct Case {
+    /// What its keys hold before it.
+    pub start: Start,
+    /// The call.
+    pub words: Words,
+    /// What it comes to.
+    pub effect: Effect,
+}
+
+/// What the keys of a call hold before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// Nothing but `SOURCE`.
+    Missing,
+    /// Samples.
+    Samples,
+}
+
+/// What a call does to every key that it writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It differs, or is new.
+    Changes,
+    /// It goes.
+    Deletes,
+    /// It is as before.
+    Nothing,
+}
+
+/// Every call of a write.
+pub fn cases(write: &Write) -> Vec<Case> {
+    let lists = [
+        (Start::Missing, Effect::Changes, write.creates),
+        (Start::Samples, Effect::Changes, write.changes),
+        (Start::Samples, Effect::Changes, write.replaces),
+        (Start::Samples, Effect::Deletes, write.deletes),
+        (Start::Samples, Effect::Nothing, write.same),
+        (Start::Missing, Effect::Nothing, write.same_on_missing),
+    ];
+    let of = |(start, effect, list): (Start, Effect, &'static [Words])| {
+        list.iter().map(move |words| Case { start, words, effect })
+    };
+    lists.into_iter().flat_map(of).collect()
+}
+
+/// Makes what the keys of a call hold before it.
+pub fn prepare(client: &mut Client, names: &Names, kind: &Kind, start: Start) {
+    match start {
+        Start::Missing => names.prepare_missing(client, kind),
+        Start::Samples => names.prepare(client, kind),
+    }
+}
+
+/// A script that runs a call; `function` is `redis.call` or `redis.pcall`.
+pub fn script_of(call: &Args, function: &str) -> Args {
+    // Which keys the call has is all the same to a single server; undeclared ones are not.
+    let row = spec::row(&text_of(&call[0]));
+    let keys: Vec<Vec<u8>> = keys_of(&row, call).iter().map(|used| call[used.position].clone()).collect();
+    let mut script = args!["EVAL", format!("return {function}(unpack(ARGV))"), keys.len()];
+    script.extend(keys);
+    script.extend(call.iter().cloned());
+    script
 }
 
 fn is_placeholder(word: &str) -> bool {
@@ -449,53 +520,6 @@ pub fn written_keys(row: &Row, call: &Args) -> Vec<String> {
 /// An argument as text.
 pub fn text_of(arg: &[u8]) -> String {
     String::from_utf8_lossy(arg).into_owned()
-}
-
-/// All that makes two keys equal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct State {
-    /// As TYPE replies it.
-    pub kind: String,
-    /// DEBUG DIGEST-VALUE.
-    pub digest: String,
-    /// SHA1 of the kind's export, or of the string itself.
-    pub value: String,
-    /// True if it expires.
-    pub expires: bool,
-}
-
-/// The state of one key. Exports are hashed in the server: some are megabytes.
-pub fn state(client: &mut Client, key: &str) -> State {
-    let kind = client.text(&["TYPE", key]);
-    let export = match KINDS.iter().find(|known| known.name == kind) {
-        Some(known) => Some(at(known.export, key)),
-        None => (kind == "string").then(|| args!["GET", key]),
-    };
-    let hash = |export: Args| {
-        let mut script = args!["EVAL", "return redis.sha1hex(redis.call(unpack(ARGV)))", 1, key];
-        script.extend(export);
-        client.text(&script)
-    };
-    let value = export.map(hash).unwrap_or_default();
-    State { kind, digest: client.digest(key), value, expires: client.int(&["PTTL", key]) > 0 }
-}
-
-/// The state of every key of the selected database.
-pub fn states(client: &mut Client) -> BTreeMap<String, State> {
-    let keys = client.texts(&["KEYS", "*"]);
-    keys.into_iter().map(|key| (key.clone(), state(client, &key))).collect()
-}
-
-/// Fails unless two sets of keys are equal, naming the first that is not.
-///
-/// # Panics
-/// With the difference.
-pub fn assert_equal(found: &BTreeMap<String, State>, expected: &BTreeMap<String, State>, what: &str) {
-    let names = |states: &BTreeMap<String, State>| states.keys().cloned().collect::<Vec<_>>();
-    assert_eq!(names(found), names(expected), "keys {what}");
-    for (key, state) in expected {
-        assert_eq!(found.get(key), Some(state), "{key} {what}");
-    }
 }
 
 /// A reply without what differs between two right runs of one call (nothing does but
