@@ -60,6 +60,8 @@ impl Builder {
             ("save".to_string(), "\"\"".to_string()),
             ("appendonly".to_string(), "no".to_string()),
             ("daemonize".to_string(), "no".to_string()),
+            // A first replica need not wait 5 s for a second.
+            ("repl-diskless-sync-delay".to_string(), "0".to_string()),
             // It only slows the report of a crash down.
             ("crash-memcheck-enabled".to_string(), "no".to_string()),
         ];

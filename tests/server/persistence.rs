@@ -14,9 +14,10 @@ use crate::samples;
 
 pub fn tests() -> TestList {
     tests![
+        // The longest one first.
+        a_thousand_background_saves_in_a_row_end,
         every_acknowledged_write_survives_a_kill_during_an_aof_rewrite,
         a_background_save_under_write_load_holds_one_moment,
-        a_thousand_background_saves_in_a_row_end,
         every_kind_of_leaf_survives_a_clean_restart_by_rdb,
         a_key_keeps_its_ttl_through_rdb_and_aof,
     ]

@@ -121,10 +121,7 @@ fn a_partial_resync_brings_what_was_missed() {
 
 fn a_full_sync_of_a_large_key_under_write_load_is_equal() {
     for diskless in ["no", "yes"] {
-        let primary = Server::builder()
-            .config("repl-diskless-sync", diskless)
-            .config("repl-diskless-sync-delay", "0")
-            .start();
+        let primary = Server::builder().config("repl-diskless-sync", diskless).start();
         let replica = Server::start();
         primary.client().ask(&args!["RB.IMPORT", "large", samples::noise(8 << 20), "FORMAT", "STRING"]);
         primary.client().ask(&["RB.BITOP", "NOT", "inverse", "large"]);
@@ -147,11 +144,8 @@ fn a_full_sync_of_a_large_key_under_write_load_is_equal() {
 }
 
 fn a_diskless_load_into_a_spare_database_keeps_answering() {
-    let primary = Server::builder()
-        .config("repl-diskless-sync", "yes")
-        .config("repl-diskless-sync-delay", "0")
-        .config("repl-backlog-size", "16kb")
-        .start();
+    let primary =
+        Server::builder().config("repl-diskless-sync", "yes").config("repl-backlog-size", "16kb").start();
     let replica = Server::builder().config("repl-diskless-load", "swapdb").start();
     let mut writer = primary.client();
     for key in 0..400 {
