@@ -1,7 +1,7 @@
 //! RB.SCAN: ids that stay are returned exactly once, whatever is written meanwhile.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use rand::rngs::StdRng;
@@ -128,16 +128,25 @@ fn assert_promise(ids: &[u64], staying: &BTreeSet<u64>) {
     assert!(lost.is_empty(), "never returned: {lost:?}");
 }
 
+/// What stays and enough else, in every form, for scans of many pages.
+fn refill(client: &mut Client, staying: &BTreeSet<u64>) {
+    client.int(&args!["DEL", "k"]);
+    client.int(&members("RB.ADD", staying.iter().copied()));
+    client.int(&members("RB.ADD", (0..3_000).map(|n| 10_000_000 + n * 1_009)));
+    client.int(&members("RB.ADD", (0..30_000).map(|n| 20_000_000 + n * 3)));
+    client.int(&args!["RB.ADDRANGE", "k", "30000000", "30020000"]);
+}
+
 pub fn a_scan_meets_every_id_that_stays_while_forms_change() {
     const SCANS: usize = 8;
     let mut rng = random::seeded("scan");
     let server = Server::builder().debug_library().start();
     let mut client = server.client();
     let staying = staying();
-    client.int(&members("RB.ADD", staying.iter().copied()));
     let (mut seen, mut pages) = (BTreeSet::new(), 0);
     for round in 0..SCANS {
-        let count = [150, 1_000, 3_000, 9_000][round % 4];
+        refill(&mut client, &staying);
+        let count = [300, 1_000, 3_000, 9_000][round % 4];
         let ids = scan(&mut client, count, |client| {
             for call in disturb(&mut rng, &staying) {
                 client.ask(&call);
@@ -152,8 +161,6 @@ pub fn a_scan_meets_every_id_that_stays_while_forms_change() {
             }
         });
         assert_promise(&ids, &staying);
-        client.int(&["RB.REMRANGE", "k", "100000", "4999999"]);
-        client.int(&members("RB.ADD", staying.iter().copied()));
     }
     for form in ["ids_leaves", "run_leaves", "bits_leaves"] {
         let numbers = seen.iter().filter(|(name, _)| *name == form).count();
@@ -163,36 +170,38 @@ pub fn a_scan_meets_every_id_that_stays_while_forms_change() {
 
 pub fn a_scan_meets_every_id_that_stays_while_another_client_writes() {
     const SCANS: usize = 12;
+    const WRITES: usize = 200;
     let mut rng = random::seeded("scan beside a writer");
     let server = Server::start();
-    let mut client = server.client();
+    let (mut client, mut writer) = (server.client(), server.client());
     let staying = staying();
-    client.int(&members("RB.ADD", staying.iter().copied()));
-    let done = AtomicBool::new(false);
-    let mut writer = server.client();
-    let writes = thread::scope(|scope| {
+    refill(&mut client, &staying);
+    let (done, writes) = (AtomicBool::new(false), AtomicUsize::new(0));
+    thread::scope(|scope| {
         let writing = scope.spawn(|| {
-            let mut writes = 0;
             while !done.load(Ordering::Relaxed) {
                 let calls = disturb(&mut rng, &staying);
                 assert!(writer.pipeline(&calls).iter().all(Result::is_ok));
-                writes += 1;
+                writes.fetch_add(1, Ordering::Relaxed);
             }
-            writes
         });
         // The writer ends also when an assertion here fails.
-        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            for round in 0..SCANS {
-                let ids = scan(&mut client, [100, 1_000, 10_000][round % 3], |_| {});
-                assert_promise(&ids, &staying);
-            }
-        }));
-        done.store(true, Ordering::Relaxed);
-        let writes = writing.join().unwrap_or(0);
-        match outcome {
-            Ok(()) => writes,
-            Err(failure) => std::panic::resume_unwind(failure),
+        let _end = AtEnd(&done);
+        let mut scans = 0;
+        while scans < SCANS || writes.load(Ordering::Relaxed) < WRITES {
+            assert!(!writing.is_finished(), "the writer ended early");
+            let ids = scan(&mut client, [100, 1_000, 10_000][scans % 3], |_| {});
+            assert_promise(&ids, &staying);
+            scans += 1;
         }
     });
-    assert!(writes > SCANS, "only {writes} writes during {SCANS} scans");
+}
+
+/// Sets a flag when it goes out of scope.
+struct AtEnd<'a>(&'a AtomicBool);
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
