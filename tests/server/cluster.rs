@@ -4,6 +4,7 @@
 //! does, and remembers every acknowledged id; nothing of those may be missing
 //! and nothing else may be there.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -97,11 +98,10 @@ impl Routed {
     }
 
     fn client(&mut self, port: u16) -> Option<&mut Client> {
-        if !self.clients.contains_key(&port) {
-            let client = Client::try_connect(port, Protocol::Resp2, None).ok()?;
-            self.clients.insert(port, client);
+        match self.clients.entry(port) {
+            Entry::Occupied(known) => Some(known.into_mut()),
+            Entry::Vacant(new) => Some(new.insert(Client::try_connect(port, Protocol::Resp2, None).ok()?)),
         }
-        self.clients.get_mut(&port)
     }
 }
 
@@ -136,7 +136,7 @@ fn write_until(
             }
             let tag = tag_of(step);
             let key = format!("{{{tag}}}:{}", step % 5);
-            let id = step * 7_919 << (step % 3 * 16);
+            let id = (step * 7_919) << (step % 3 * 16);
             let set = ids.entry(key.clone()).or_default();
             let command = if step % 8 == 7 {
                 args!["RB.REM", &key, set.pop_first().unwrap_or(0)]

@@ -133,13 +133,13 @@ fn assert_algebra(client: &mut Client, archive: &str, at: usize, [a, b]: [&[u64]
     let mut in_both: BTreeMap<u64, u8> = BTreeMap::new();
     let and = intersection(a, b);
     let counts = [("AND", and), ("OR", a.len() + b.len() - and), ("XOR", a.len() + b.len() - 2 * and)];
-    let wanted = if at % STRIDE == 0 { &counts[..] } else { &counts[..1] };
+    let wanted = if at.is_multiple_of(STRIDE) { &counts[..] } else { &counts[..1] };
     for (operation, count) in wanted {
         client.int(&args!["RB.BITOP", *operation, "dest", key(at), key(at + 1)]);
         let found = client.int(&["RB.BITCOUNT", "dest"]);
         assert_eq!(found, *count as i64, "{operation} of {archive} {at} and its neighbour");
     }
-    if at % STRIDE == 0 && a.len() < 20_000 && b.len() < 20_000 {
+    if at.is_multiple_of(STRIDE) && a.len() < 20_000 && b.len() < 20_000 {
         // Id for id, not only counted.
         a.iter().for_each(|id| *in_both.entry(*id).or_default() |= 1);
         b.iter().for_each(|id| *in_both.entry(*id).or_default() |= 2);

@@ -73,7 +73,7 @@ fn load_dense(client: &mut Client, key: &str) -> u64 {
 
 /// The n-th Snowflake id: one a millisecond, from ten machines.
 fn snowflake(n: u64) -> u64 {
-    (1_700_000_000_000 + n) << 22 | (n * 7 % 10 * 97) << 12 | n % 3
+    ((1_700_000_000_000 + n) << 22) | ((n * 7 % 10 * 97) << 12) | (n % 3)
 }
 
 /// Imports Snowflake ids by the portable format, a million at a time: a member
@@ -93,11 +93,14 @@ fn load_snowflakes(client: &mut Client, key: &str) -> (u64, i64) {
     (snowflake(millions * MILLION / 2), count)
 }
 
+/// A container's key and the low bits of its ids.
+type Container = (u16, Vec<u16>);
+
 /// Ascending ids in the portable 64-bit Roaring format, all containers arrays:
 /// buckets of 2^32 ids in the format of
 /// github.com/RoaringBitmap/RoaringFormatSpec.
 fn portable64(ids: impl Iterator<Item = u64>) -> Vec<u8> {
-    let mut buckets: Vec<(u32, Vec<(u16, Vec<u16>)>)> = Vec::new();
+    let mut buckets: Vec<(u32, Vec<Container>)> = Vec::new();
     for id in ids {
         let (high, container, low) = ((id >> 32) as u32, (id >> 16) as u16, id as u16);
         if buckets.last().is_none_or(|(last, _)| *last != high) {
@@ -117,7 +120,7 @@ fn portable64(ids: impl Iterator<Item = u64>) -> Vec<u8> {
     out
 }
 
-fn portable32(out: &mut Vec<u8>, containers: &[(u16, Vec<u16>)]) {
+fn portable32(out: &mut Vec<u8>, containers: &[Container]) {
     const COOKIE_WITHOUT_RUNS: u32 = 12_346;
     out.extend(COOKIE_WITHOUT_RUNS.to_le_bytes());
     out.extend((containers.len() as u32).to_le_bytes());

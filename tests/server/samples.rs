@@ -24,7 +24,8 @@ const SNOWFLAKE: u64 = 1_700_000_000_000 << 22;
 /// If RB.INFO tells of other leaves.
 pub fn of_every_leaf(client: &mut Client) -> Vec<Sample> {
     let bits = noise(8192);
-    let snowflakes: Vec<u64> = (0..40).map(|i| SNOWFLAKE + ((i * i) << 22 | (i % 3) << 12 | i % 2)).collect();
+    let snowflakes: Vec<u64> =
+        (0..40).map(|i| SNOWFLAKE + (((i * i) << 22) | ((i % 3) << 12) | (i % 2))).collect();
     let (near, far) = ((0..900).map(|i| i * 71), (0..900).map(|i| SNOWFLAKE + i * 71));
     let two: Vec<u64> = near.chain(far).collect();
     let runs = vec![args!["RB.ADDRANGE", "k", "10", "20"], args!["RB.ADDRANGE", "k", "100", "60000"]];
