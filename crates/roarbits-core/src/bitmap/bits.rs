@@ -21,6 +21,18 @@ pub(crate) fn count_runs(words: &[u64]) -> u32 {
     runs
 }
 
+/// The bits in which positions of set bits differ from the lowest one.
+pub(crate) fn varying(words: &[u64]) -> u64 {
+    let differing = |set: &mut dyn Iterator<Item = u64>| {
+        let first = set.next().unwrap_or(0);
+        set.fold(0, |bits, at| bits | (at ^ first))
+    };
+    let any = words.iter().fold(0, |any, word| any | word);
+    let within = differing(&mut (0..64).filter(|bit| any >> bit & 1 == 1));
+    let between = differing(&mut (0..words.len() as u64).filter(|k| words[*k as usize] != 0));
+    between << 6 | within
+}
+
 /// The number of bits set at `at` or below.
 pub(crate) fn rank(words: &[u64], at: u16) -> u32 {
     let (word, bit) = (usize::from(at / 64), u32::from(at % 64));
@@ -103,6 +115,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn bits_that_all_positions_share_do_not_vary() {
+        let mut words = vec![0u64; CHUNK_WORDS];
+        for at in (7..65_536).step_by(4096).map(|at| at as u16) {
+            set_range(&mut words, at, at);
+        }
+        assert_eq!(varying(&words), 0xf000);
+    }
+
+    #[test]
     fn words_answer_as_their_bits_do() {
         let mut words = vec![0u64; CHUNK_WORDS];
         let members = [0u16, 1, 63, 64, 65, 1000, 4095, 65472, 65535];
@@ -116,6 +137,7 @@ mod tests {
             assert_eq!(rank(&words, *at), n as u32 + 1);
             assert!(contains(&words, *at));
         }
+        assert_eq!(varying(&words), 0xffff);
         assert_eq!(next_set(&words, 66), Some(1000));
         assert_eq!(next_clear(&words, 63), Some(66));
         assert_eq!(next_clear(&words, 65535), None);

@@ -7,28 +7,26 @@ use std::sync::Arc;
 
 use super::bits;
 use super::leaf::Leaf;
+use super::levels::Levels;
+use super::packing::{bit_length, Layout};
 use super::shape::{chunk_end, chunk_start, cut, Shape, CHUNK_LEAF_MAX_BYTES, SHARED_LEAF_MAX_BYTES};
-use super::tree::{Child, Count, Node, FANOUT};
-use super::walk::Runs;
+use super::tree::Child;
+use super::walk::Leaves;
 use super::{BitRead, Bitmap, Run};
 
-/// Fewer children than this, left over at the end of a level, are shared out with the node before.
-const SPARSE_REST: usize = FANOUT / 4;
-/// A chunk of this many ids in this many runs is cheapest as bits whatever its ids are.
-const DENSE_CHUNK_IDS: u32 = 4096;
-const DENSE_CHUNK_RUNS: u32 = (CHUNK_LEAF_MAX_BYTES * 8 / 17) as u32;
-
+/// Bits of the start of a run where many fill a chunk.
+const DENSE_START_BITS: u32 = 16;
 /// Leaves below this are worth more joined than shared.
 const SMALL_LEAF_BYTES: usize = SHARED_LEAF_MAX_BYTES / 4;
-
-type Item = (u64, Count, Child);
+/// Leaves below this are joined with what is put beside them.
+const FULL_LEAF_BYTES: usize = SHARED_LEAF_MAX_BYTES * 3 / 4;
 
 /// Builds a bitmap from ascending, disjoint ids and runs, in O(1) amortised an id or run.
 #[derive(Debug, Default)]
 pub struct Builder {
     pending: Vec<Run>,
     shape: Option<Shape>,
-    levels: Vec<Vec<Item>>,
+    levels: Levels,
 }
 
 impl Builder {
@@ -65,14 +63,11 @@ impl Builder {
 
     /// Appends the ids of one chunk, given as 1,024 words; `base` is its first id.
     pub(crate) fn push_chunk(&mut self, base: u64, words: &[u64]) {
-        let card = bits::count(words);
-        if card >= DENSE_CHUNK_IDS {
-            let runs = bits::count_runs(words);
-            if runs > DENSE_CHUNK_RUNS {
-                self.flush();
-                self.emit_leaf(Arc::new(Leaf::from_chunk(base, words.into(), card, runs)));
-                return;
-            }
+        let (card, runs) = (bits::count(words), bits::count_runs(words));
+        if is_dense(words, card, runs) {
+            self.flush();
+            self.levels.push_leaf(Arc::new(Leaf::from_chunk(base, words.into(), card, runs)));
+            return;
         }
         let mut at = 0u32;
         while let Some(run) = u16::try_from(at).ok().and_then(|at| bits::next_run(words, base, at)) {
@@ -81,27 +76,24 @@ impl Builder {
         }
     }
 
-    /// Appends a leaf of chunks above everything appended before; a small one is joined with its neighbours.
+    /// Appends a leaf of chunks above everything appended before. A small one is joined
+    /// with its neighbours, and one that is not full with little before it.
     pub(crate) fn push_leaf(&mut self, leaf: Arc<Leaf>) {
-        if leaf.payload_bytes() < SMALL_LEAF_BYTES {
+        let joined_below = if self.has_little_pending() { FULL_LEAF_BYTES } else { SMALL_LEAF_BYTES };
+        if leaf.payload_bytes() < joined_below {
             return leaf.runs_iter().for_each(|run| self.push_run(run));
         }
         self.flush();
-        self.emit_leaf(leaf);
+        self.levels.push_leaf(leaf);
     }
 
     /// Appends the members of `child` in `start..=end`, sharing every subtree whose chunks all lie inside.
     pub(crate) fn push_slice(&mut self, child: &Child, start: u64, end: u64) {
         if chunk_start(child.min()) >= start && chunk_end(child.max()) <= end {
-            return self.push_shared(child.clone());
+            return self.push_shared(child);
         }
         match child {
-            Child::Leaf(leaf) => {
-                let mut walk = leaf.runs_from(start);
-                while let Some(run) = walk.next(leaf).filter(|run| run.start <= end) {
-                    self.push_run(Run { start: run.start, end: run.end.min(end) });
-                }
-            }
+            Child::Leaf(leaf) => self.push_part(leaf, start, end),
             Child::Node(node) => {
                 let from = node.index_of(start);
                 for (key, child) in node.keys[from..].iter().zip(&node.children[from..]) {
@@ -114,43 +106,39 @@ impl Builder {
         }
     }
 
-    fn push_shared(&mut self, child: Child) {
+    fn push_part(&mut self, leaf: &Leaf, start: u64, end: u64) {
+        let mut walk = leaf.runs_from(start);
+        while let Some(run) = walk.next(leaf).filter(|run| run.start <= end) {
+            self.push_run(Run { start: run.start, end: run.end.min(end) });
+        }
+    }
+
+    fn push_shared(&mut self, child: &Child) {
         match child {
-            Child::Leaf(leaf) => self.push_leaf(leaf),
+            Child::Leaf(leaf) => self.push_leaf(Arc::clone(leaf)),
+            Child::Node(node)
+                if self.has_little_pending() && child.first_leaf().payload_bytes() < FULL_LEAF_BYTES =>
+            {
+                node.children.iter().for_each(|child| self.push_shared(child));
+            }
             Child::Node(node) => {
                 self.flush();
-                let height = usize::from(node.height);
-                for level in 0..height {
-                    self.close_level(level);
-                }
-                let child = Child::Node(node);
-                let item = (chunk_start(child.min()), Count::of(child.cardinality()), child);
-                self.emit(height, item);
+                self.levels.push_node(node);
             }
         }
+    }
+
+    /// Whether what is pending would make a small leaf.
+    fn has_little_pending(&self) -> bool {
+        self.shape.is_some_and(|shape| shape.packed_bytes() < SMALL_LEAF_BYTES as u128)
     }
 
     /// The bitmap, its length `length_bytes` or what covers the largest id, whichever is more.
     pub fn finish(mut self, length_bytes: u64) -> Bitmap {
         self.flush();
-        let mut bitmap = Bitmap { root: self.root(), length_bytes };
+        let mut bitmap = Bitmap { root: self.levels.into_root(), length_bytes };
         bitmap.cover();
         bitmap
-    }
-
-    fn root(&mut self) -> Option<Child> {
-        let mut level = 0;
-        loop {
-            let above_is_empty = self.levels.iter().skip(level + 1).all(Vec::is_empty);
-            match self.levels.get_mut(level) {
-                None => return None,
-                Some(items) if above_is_empty && items.len() <= 1 => {
-                    return items.pop().map(|(_, _, child)| child)
-                }
-                Some(_) => self.close_level(level),
-            }
-            level += 1;
-        }
     }
 
     /// Makes a leaf of the pending runs below the last chunk in which one starts.
@@ -170,75 +158,59 @@ impl Builder {
         self.pending = rest;
     }
 
-    /// Makes a leaf of the pending runs.
+    /// Makes a leaf of the pending runs; of only a few, together with a leaf before them that is not full.
     fn flush(&mut self) {
-        if let Some(shape) = self.shape.take() {
-            let leaf = Leaf::from_runs(&shape, self.pending.drain(..));
-            self.emit_leaf(Arc::new(leaf));
-        }
-    }
-
-    fn emit_leaf(&mut self, leaf: Arc<Leaf>) {
-        let item = (chunk_start(leaf.min()), Count::of(leaf.cardinality()), Child::Leaf(leaf));
-        self.emit(0, item);
-    }
-
-    fn emit(&mut self, level: usize, item: Item) {
-        while self.levels.len() <= level {
-            self.levels.push(Vec::new());
-        }
-        if self.levels[level].len() == FANOUT {
-            self.close_level(level);
-        }
-        self.levels[level].push(item);
-    }
-
-    /// Makes a node of what gathered at `level`; a small rest is shared out with the node before it.
-    fn close_level(&mut self, level: usize) {
-        let Some(items) = self.levels.get_mut(level).filter(|items| !items.is_empty()) else {
-            return;
-        };
-        let mut node = Node::empty(level as u8 + 1, items.len());
-        for (key, count, child) in items.drain(..) {
-            node.push(key, count, child);
-        }
-        if node.children.len() < SPARSE_REST {
-            if let Some((_, _, Child::Node(before))) = self.levels.get_mut(level + 1).and_then(Vec::pop) {
-                return self.share_out(before, node);
+        if self.has_little_pending() {
+            if let Some(before) = self.levels.pop_leaf_below(FULL_LEAF_BYTES) {
+                let little = std::mem::take(&mut self.pending);
+                self.shape = None;
+                before.runs_iter().chain(little).for_each(|run| self.push_run(run));
             }
         }
-        self.emit_node(node);
-    }
-
-    fn share_out(&mut self, before: Arc<Node>, rest: Node) {
-        let mut node = Arc::unwrap_or_clone(before);
-        node.append(rest);
-        let n = node.children.len();
-        if n > FANOUT {
-            let right = node.split_off(n / 2);
-            self.emit_node(node);
-            self.emit_node(right);
-        } else {
-            self.emit_node(node);
+        if let Some(shape) = self.shape.take() {
+            let leaf = Leaf::from_runs(&shape, self.pending.drain(..));
+            self.levels.push_leaf(Arc::new(leaf));
         }
-    }
-
-    fn emit_node(&mut self, node: Node) {
-        let level = usize::from(node.height);
-        let child = Child::Node(Arc::new(node));
-        let item = (chunk_start(child.min()), Count::of(child.cardinality()), child);
-        self.emit(level, item);
     }
 }
 
-/// The members of `runs` within `start..=end` left out, the others put in.
-pub(crate) fn push_complement(out: &mut Builder, runs: Runs<'_>, start: u64, end: u64) {
+/// Whether a chunk is too large for packed leaves. The longest run needs at least the bits of the mean one.
+fn is_dense(words: &[u64], card: u32, runs: u32) -> bool {
+    const MAX_BITS: u32 = CHUNK_LEAF_MAX_BYTES as u32 * 8;
+    let Some(mean) = card.checked_div(runs) else {
+        return false;
+    };
+    let run_width = DENSE_START_BITS + bit_length(u64::from(mean) - 1);
+    runs * run_width > MAX_BITS && card * Layout::width_bound(bits::varying(words)) > MAX_BITS
+}
+
+/// Appends what `root` lacks of `start..=end`; whole chunks of plain bits as words.
+pub(crate) fn push_complement(out: &mut Builder, root: Option<&Child>, start: u64, end: u64) {
     let mut from = Some(start);
-    for run in runs {
+    let mut push_gap_before = |out: &mut Builder, run: Run| {
         if let Some(gap) = from.filter(|from| *from < run.start) {
             out.push_run(Run { start: gap, end: run.start - 1 });
         }
         from = run.end.checked_add(1);
+    };
+    for leaf in Leaves::from(root, start) {
+        if leaf.min() > end {
+            break;
+        }
+        let chunk = Run { start: chunk_start(leaf.min()), end: chunk_end(leaf.min()) };
+        match leaf.bits().filter(|_| chunk.start >= start && chunk.end <= end) {
+            Some(words) => {
+                push_gap_before(out, chunk);
+                let inverted: Vec<u64> = words.iter().map(|word| !word).collect();
+                out.push_chunk(chunk.start, &inverted);
+            }
+            None => {
+                let mut walk = leaf.runs_from(start);
+                while let Some(run) = walk.next(leaf).filter(|run| run.start <= end) {
+                    push_gap_before(out, Run { start: run.start, end: run.end.min(end) });
+                }
+            }
+        }
     }
     if let Some(gap) = from.filter(|from| *from <= end) {
         out.push_run(Run { start: gap, end });

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `clone` shares the whole tree; a write then copies the path it changes.
-//! `build` makes trees from ascending input, `algebra` combines two, `walk`
+//! `build` and `levels` make trees from ascending input, `algebra` combines two, `walk`
 //! reads in order, `relocate` moves leaves, `validate` checks every invariant.
 
 mod algebra;
@@ -15,6 +15,7 @@ mod bits;
 mod build;
 mod edit;
 mod leaf;
+mod levels;
 mod packing;
 mod read;
 mod record;
@@ -147,7 +148,7 @@ impl Bitmap {
         }
         let (start, end) = range.into_inner();
         self.replace_range(start, end, |out, root| {
-            build::push_complement(out, Runs::new(root, start..=end), start, end);
+            build::push_complement(out, root, start, end);
         });
         self.cover();
     }
@@ -247,6 +248,7 @@ impl Bitmap {
             return Ok(());
         };
         validate::child(root, 0, u64::MAX)?;
+        validate::height(root)?;
         if root.max() / 8 >= self.length_bytes {
             return Err(format!("length {} does not cover {}", self.length_bytes, root.max()));
         }

@@ -117,6 +117,9 @@ fn node_bytes(node: &Node) -> u64 {
 impl Leaf {
     /// Chunks in which the leaf has an id.
     fn containers(&self) -> u64 {
+        if self.form() == Form::Bits {
+            return 1;
+        }
         let mut chunks = 0;
         let mut last = None;
         for run in self.runs_iter() {

@@ -90,17 +90,19 @@ impl Child {
     }
 
     pub(crate) fn min(&self) -> u64 {
-        match self {
-            Self::Leaf(leaf) => leaf.min(),
-            Self::Node(node) => node.children.first().map_or(0, Self::min),
-        }
+        self.first_leaf().min()
     }
 
     pub(crate) fn max(&self) -> u64 {
-        match self {
-            Self::Leaf(leaf) => leaf.max(),
-            Self::Node(node) => node.children.last().map_or(0, Self::max),
-        }
+        self.last_leaf().max()
+    }
+
+    pub(crate) fn first_leaf(&self) -> &Leaf {
+        self.leaf_of(0)
+    }
+
+    pub(crate) fn last_leaf(&self) -> &Leaf {
+        self.leaf_of(u64::MAX)
     }
 
     /// Whether both are the very same subtree.

@@ -5,6 +5,7 @@ use super::leaf::{Form, Leaf};
 use super::packing::{class_words, low_mask};
 use super::shape::{chunk_end, chunk_start, CHUNK_LEAF_MAX_BYTES, SHARED_LEAF_MAX_BYTES};
 use super::tree::{Child, Node, FANOUT};
+use super::walk::Leaves;
 
 type Check = Result<(), String>;
 
@@ -22,6 +23,12 @@ pub(crate) fn child(child: &Child, start: u64, end: u64) -> Check {
         Child::Leaf(leaf) => validate_leaf(leaf, start, end),
         Child::Node(node) => validate_node(node, start, end),
     }
+}
+
+/// Checks that the height is logarithmic: every level but the lowest at least doubles the leaves.
+pub(crate) fn height(root: &Child) -> Check {
+    let (leaves, height) = (Leaves::from(Some(root), 0).count(), root.height());
+    ensure(height <= 1 + leaves.ilog2() as u8, || format!("height {height} over {leaves} leaves"))
 }
 
 fn validate_node(node: &Node, start: u64, end: u64) -> Check {
