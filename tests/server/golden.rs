@@ -21,7 +21,7 @@ type Case = (&'static str, fn() -> Vec<Args>);
 const FIRST_ENCODING: &[Case] = &[
     ("empty-with-length", || vec![args!["RB.SETBIT", "made", "1000", "0"]]),
     ("ids-snowflake", || {
-        let ids = (0..40u64).map(|i| 7_301_234_567_890_123_456 + (i * i << 22) + (i % 8 << 12));
+        let ids = (0..40u64).map(|i| 7_301_234_567_890_123_456 + ((i * i) << 22) + ((i % 8) << 12));
         vec![with_ids("made", ids)]
     }),
     ("ids-one-last", || vec![args!["RB.ADD", "made", "18446744073709551615"]]),

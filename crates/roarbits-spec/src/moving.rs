@@ -78,7 +78,7 @@ const IMPORT: Command = Command {
     arity: -3,
     flags: &[Flag::Write, Flag::DenyOom],
     keys: Keys::FIRST,
-    key_specs: &[KeySpec::one(Access::Update, 1)],
+    key_specs: &[KeySpec::one(Access::ReadUpdate, 1)],
     args: &[
         Arg::key("key", 0),
         Arg::text("payload"),

@@ -432,7 +432,7 @@ const FLIPRANGE: Command = Command {
     arity: 4,
     flags: &[Flag::Write, Flag::DenyOom],
     keys: Keys::FIRST,
-    key_specs: &[KeySpec::one(Access::Update, 1)],
+    key_specs: &[KeySpec::one(Access::ReadUpdate, 1)],
     args: KEY_AND_RANGE,
     reply: &["Integer: the number of ids of the whole bitmap afterwards.", HUGE_COUNT],
     errors: &[texts::ID],
