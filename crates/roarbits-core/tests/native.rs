@@ -145,6 +145,7 @@ fn every_shape_comes_back() {
                 let back = decoded(&payload);
                 assert_eq!(back.validate(), Ok(()));
                 assert_same(&back, &bitmap, &format!("{shape:?} {n} {arrival:?}"));
+                assert!(native::encode(&back, EVERYTHING) == payload, "{shape:?} {n} {arrival:?} again");
             }
         }
     }
@@ -190,6 +191,7 @@ fn pieces_of_any_size_join_again() {
             let back = assembler.finish();
             assert_eq!(back.validate(), Ok(()));
             assert_same(&back, &bitmap, what);
+            assert!(native::pieces(&back, target_bytes).eq(pieces), "{what} in pieces again");
         }
     }
 }

@@ -76,9 +76,15 @@ impl Builder {
         }
     }
 
+    /// Appends a leaf as it is, also a small one: what is loaded is encoded again as it was.
+    pub(crate) fn push_loaded_leaf(&mut self, leaf: Leaf) {
+        self.flush();
+        self.levels.push_leaf(Arc::new(leaf));
+    }
+
     /// Appends a leaf of chunks above everything appended before. A small one is joined
     /// with its neighbours, and one that is not full with little before it.
-    pub(crate) fn push_leaf(&mut self, leaf: Arc<Leaf>) {
+    fn push_leaf(&mut self, leaf: Arc<Leaf>) {
         let joined_below = if self.has_little_pending() { FULL_LEAF_BYTES } else { SMALL_LEAF_BYTES };
         if leaf.payload_bytes() < joined_below {
             return leaf.runs_iter().for_each(|run| self.push_run(run));

@@ -179,7 +179,7 @@ impl Assembler {
                 return Err(DecodeError::new("leaves are not ascending", at));
             }
             self.last = Some(chunk_end(max));
-            self.builder.push_leaf(Arc::new(leaf));
+            self.builder.push_loaded_leaf(leaf);
         }
         reader.finish()?;
         Ok(range)
