@@ -89,10 +89,13 @@ fn old_payloads_decode_to_what_they_were_made_of() {
     }
 }
 
+/// Into which leaves a set is cut may change from release to release; how a leaf is written may not.
 #[test]
-fn today_the_same_bytes_are_written() {
-    for (name, bitmap) in stated() {
-        assert_eq!(native::encode(&bitmap, EVERYTHING), file(name), "{name}");
+fn what_was_read_is_written_as_it_was() {
+    for (name, _) in stated() {
+        let payload = file(name);
+        let bitmap = native::decode(&payload).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(native::encode(&bitmap, EVERYTHING), payload, "{name}");
     }
 }
 

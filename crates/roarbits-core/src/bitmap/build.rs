@@ -9,7 +9,9 @@ use super::bits;
 use super::leaf::Leaf;
 use super::levels::Levels;
 use super::packing::{bit_length, Layout};
-use super::shape::{chunk_end, chunk_start, cut, Shape, CHUNK_LEAF_MAX_BYTES, SHARED_LEAF_MAX_BYTES};
+use super::shape::{
+    chunk_end, chunk_start, cut, last_boundary, Shape, CHUNK_LEAF_MAX_BYTES, SHARED_LEAF_MAX_BYTES,
+};
 use super::tree::Child;
 use super::walk::Leaves;
 use super::{BitRead, Bitmap, Run};
@@ -147,16 +149,9 @@ impl Builder {
         bitmap
     }
 
-    /// Makes a leaf of the pending runs below the last chunk in which one starts.
+    /// Makes a leaf of the pending runs that come first.
     fn cut_leaf(&mut self) {
-        let (Some(first), Some(last)) = (self.pending.first(), self.pending.last()) else {
-            return;
-        };
-        let first_chunk = chunk_start(first.start);
-        let at = match chunk_start(last.start) {
-            at if at > first_chunk => at,
-            _ => chunk_end(first_chunk) + 1,
-        };
+        let at = last_boundary(&self.pending);
         let rest = cut(&mut self.pending, at);
         self.shape = Shape::of_all(self.pending.iter().copied());
         self.flush();

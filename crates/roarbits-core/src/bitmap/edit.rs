@@ -14,7 +14,10 @@
 use super::bits;
 use super::leaf::{Form, Leaf};
 use super::packing::{self, bit_length, Room};
-use super::shape::{chunk_end, chunk_start, cut, Shape, CHUNK_LEAF_MAX_BYTES, SHARED_LEAF_MAX_BYTES};
+use super::shape::{
+    chunk_start, cut, first_boundary, last_boundary, middle_boundary, Shape, CHUNK_LEAF_MAX_BYTES,
+    SHARED_LEAF_MAX_BYTES,
+};
 use super::Run;
 
 /// Bits become packed again below this, well under what made them bits.
@@ -60,14 +63,18 @@ impl Leaf {
         self.split_if_large(id)
     }
 
-    /// Cuts an overgrown leaf between chunks. An `id` just set at its end stands
-    /// for ascending arrival: then the left part stays full.
+    /// Cuts an overgrown leaf between chunks. An `id` just set at one end stands for
+    /// ascending or descending arrival: then the part at the other end stays full.
     fn split_if_large(&mut self, id: u64) -> Vec<Leaf> {
         if !self.is_too_large() {
             return Vec::new();
         }
-        let at = if id == self.max() { self.last_boundary() } else { self.middle_boundary() };
         let mut left: Vec<Run> = self.runs_iter().collect();
+        let at = match id {
+            id if id == self.max() => last_boundary(&left),
+            id if id == self.min() => first_boundary(&left),
+            _ => middle_boundary(&left),
+        };
         let right = cut(&mut left, at);
         let mut parts = leaves_of(left).into_iter().chain(leaves_of(right));
         if let Some(first) = parts.next() {
@@ -79,42 +86,6 @@ impl Leaf {
     /// Whether a packed leaf of several chunks takes more than its share.
     pub(crate) fn is_too_large(&self) -> bool {
         self.form != Form::Bits && self.payload_bytes() > SHARED_LEAF_MAX_BYTES && !self.is_one_chunk()
-    }
-
-    /// The start of the last chunk in which a run starts, above the first chunk.
-    fn last_boundary(&self) -> u64 {
-        let last = match self.form {
-            Form::Runs => chunk_start(self.run_at(self.entries() - 1).start),
-            Form::Ids | Form::Bits => chunk_start(self.max()),
-        };
-        self.inner_boundary(last)
-    }
-
-    /// The chunk boundary nearest the median entry.
-    fn middle_boundary(&self) -> u64 {
-        let n = self.entries();
-        let start_of = |i: usize| match self.form {
-            Form::Runs => self.run_at(i).start,
-            Form::Ids | Form::Bits => self.id_at(i),
-        };
-        let below = chunk_start(start_of(n / 2));
-        let entries_below = packing::partition(n, |i| start_of(i) < below);
-        let Some(above) = chunk_end(below).checked_add(1).filter(|above| *above <= self.max()) else {
-            return self.inner_boundary(below);
-        };
-        let entries_above = packing::partition(n, |i| start_of(i) < above);
-        let nearer_above = entries_above - n / 2 < n / 2 - entries_below;
-        self.inner_boundary(if nearer_above { above } else { below })
-    }
-
-    /// `boundary`, or the end of the first chunk where that would leave the left part empty.
-    fn inner_boundary(&self, boundary: u64) -> u64 {
-        let first = chunk_start(self.min());
-        if boundary > first {
-            boundary
-        } else {
-            chunk_end(first) + 1
-        }
     }
 
     fn insert_into_ids(&mut self, id: u64) {
@@ -350,11 +321,7 @@ fn leaves_of(mut runs: Vec<Run>) -> Vec<Leaf> {
     if !shape.overflows() {
         return vec![Leaf::from_runs(&shape, runs.into_iter())];
     }
-    let first = chunk_start(shape.min);
-    let at = match chunk_start(runs[runs.len() / 2].start) {
-        at if at > first => at,
-        _ => chunk_end(first) + 1,
-    };
+    let at = middle_boundary(&runs);
     let right = cut(&mut runs, at);
     let mut leaves = leaves_of(runs);
     leaves.extend(leaves_of(right));
