@@ -41,13 +41,13 @@ impl Leaf {
         }
     }
 
-    /// Sets `id`, which must be absent and not `is_closed_to`. Where the leaf
+    /// Sets `id`, which must be absent and not `is_closed_to`, at its `place_of`. Where the leaf
     /// outgrows its place, it keeps the lowest chunks and gives the others as
     /// leaves, ascending.
-    pub(crate) fn insert(&mut self, id: u64) -> Vec<Leaf> {
+    pub(crate) fn insert(&mut self, id: u64, place: usize) -> Vec<Leaf> {
         match self.form {
-            Form::Ids => self.insert_into_ids(id),
-            Form::Runs => self.insert_into_runs(id),
+            Form::Ids => self.insert_into_ids(id, place),
+            Form::Runs => self.insert_into_runs(id, place),
             Form::Bits => self.insert_into_bits(id),
         }
         self.split_if_large(id)
@@ -88,8 +88,7 @@ impl Leaf {
         self.form != Form::Bits && self.payload_bytes() > SHARED_LEAF_MAX_BYTES && !self.is_one_chunk()
     }
 
-    fn insert_into_ids(&mut self, id: u64) {
-        let i = self.ids_below(id);
+    fn insert_into_ids(&mut self, id: u64, i: usize) {
         let n = self.entries();
         let joins_left = i > 0 && self.id_at(i - 1) + 1 == id;
         let joins_right = i < n && self.id_at(i) == id + 1;
@@ -147,8 +146,8 @@ impl Leaf {
         }
     }
 
-    fn insert_into_runs(&mut self, id: u64) {
-        let after = self.runs_from_below(id);
+    /// Sets `id`, above which run `after` is the first to start.
+    fn insert_into_runs(&mut self, id: u64, after: usize) {
         let left =
             after.checked_sub(1).map(|i| self.run_at(i)).filter(|run| run.end.checked_add(1) == Some(id));
         let right = Some(after)

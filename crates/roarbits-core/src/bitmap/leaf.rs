@@ -257,6 +257,16 @@ impl Leaf {
         }
     }
 
+    /// The number of entries below `id`, which is where an entry of its own goes;
+    /// `None` if it is a member. Plain bits have no places: 0.
+    pub(crate) fn place_of(&self, id: u64) -> Option<usize> {
+        match self.form {
+            Form::Ids => Some(self.ids_below(id)).filter(|i| *i == self.entries() || self.id_at(*i) != id),
+            Form::Runs => Some(self.runs_from_below(id)).filter(|i| *i == 0 || self.run_at(i - 1).end < id),
+            Form::Bits => (!self.contains(id)).then_some(0),
+        }
+    }
+
     /// The number of ids that are `id` or below.
     pub(crate) fn rank(&self, id: u64) -> u128 {
         match self.form {

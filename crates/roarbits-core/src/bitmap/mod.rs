@@ -95,10 +95,10 @@ impl Bitmap {
             self.root = Some(Child::leaf(Leaf::single(id)));
             return true;
         };
-        if root.contains(id) {
+        let Some(place) = root.place_of(id) else {
             return false;
-        }
-        if let Effect::Split(parts) = root.insert(id) {
+        };
+        if let Effect::Split(parts) = root.insert(id, place) {
             self.grow_root(parts);
         }
         true

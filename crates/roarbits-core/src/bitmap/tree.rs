@@ -196,17 +196,22 @@ impl Child {
         })
     }
 
-    /// Sets `id`, which must be absent.
-    pub(crate) fn insert(&mut self, id: u64) -> Effect {
+    /// Where in its leaf `id` is to be put; `None` if it is a member.
+    pub(crate) fn place_of(&self, id: u64) -> Option<usize> {
+        self.leaf_of(id).place_of(id)
+    }
+
+    /// Sets `id`, which is absent and whose place is `place`.
+    pub(crate) fn insert(&mut self, id: u64, place: usize) -> Effect {
         match self {
             Self::Leaf(leaf) if leaf.is_closed_to(id) => self.set_beside(id),
-            Self::Leaf(leaf) => siblings(Arc::make_mut(leaf).insert(id)),
+            Self::Leaf(leaf) => siblings(Arc::make_mut(leaf).insert(id, place)),
             Self::Node(node) => {
                 let node = Arc::make_mut(node);
                 let i = node.index_of(id);
                 node.keys[i] = node.keys[i].min(chunk_start(id));
                 node.counts[i] = Count::of(node.counts[i].get() + 1);
-                let effect = node.children[i].insert(id);
+                let effect = node.children[i].insert(id, place);
                 node.settle(i, effect)
             }
         }
