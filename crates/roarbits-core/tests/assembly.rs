@@ -110,3 +110,80 @@ fn slices_put_side_by_side_are_as_compact_as_the_whole() {
     assert!(joined.runs_in(EVERYTHING).eq(whole.runs_in(EVERYTHING)));
     assert_is_compact(&joined, "500 slices joined");
 }
+
+/// Clusters of `n` ids two apart, each in a chunk of its own far from the others: their
+/// leaves are small, and two of them fit no leaf together.
+fn clusters(count: u64, n: u64) -> Vec<u64> {
+    let mut starts: Vec<u64> = (1..=count).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) & !0xffff).collect();
+    starts.sort_unstable();
+    starts.into_iter().flat_map(|start| (0..n).map(move |i| start + 2 * i)).collect()
+}
+
+#[test]
+fn neighbours_that_fit_no_leaf_together_are_left_apart() {
+    for n in [3, 40, 400] {
+        let ids = clusters(4000, n);
+        let built: Bitmap = ids.iter().copied().collect();
+        let mut inserted = Bitmap::new();
+        ids.iter().for_each(|id| assert!(inserted.insert(*id)));
+        for (what, bitmap) in [("built", &built), ("inserted", &inserted)] {
+            assert_is_compact(bitmap, &format!("4000 clusters of {n} {what}"));
+        }
+        // On a stack of 256 KiB: nothing may go from leaf to leaf by recursion.
+        let edits = move || {
+            let mut bitmap = inserted;
+            for id in ids.iter().step_by(ids.len() / 500) {
+                bitmap.insert_range(id + 1..=id + 1);
+                bitmap = bitmap.or(&[id + 3].into_iter().collect());
+            }
+            assert_is_compact(&bitmap, &format!("4000 clusters of {n} edited"));
+        };
+        let thread = std::thread::Builder::new().stack_size(256 * 1024).spawn(edits);
+        thread.expect("a thread").join().expect("no overflow");
+    }
+}
+
+#[test]
+fn ids_in_descending_order_above_a_dense_chunk_share_leaves() {
+    let descending = (1..200_000u64).rev();
+    for step in [1u64 << 16, 1 << 22] {
+        let mut bitmap: Bitmap = (0..20_000u64).map(|i| i * 3).collect();
+        descending.clone().for_each(|i| assert!(bitmap.insert(i * step + 5)));
+        assert_is_compact(&bitmap, &format!("descending, {step} apart, above a dense chunk"));
+    }
+}
+
+#[test]
+fn what_thinning_leaves_is_compact_after_ranges_are_removed() {
+    let ids: Vec<u64> = {
+        let mut rng = StdRng::seed_from_u64(17);
+        let mut ids: Vec<u64> = (0..1_000_000).map(|_| rng.random()).collect();
+        ids.sort_unstable();
+        ids
+    };
+    let mut bitmap: Bitmap = ids.iter().copied().collect();
+    // Of every second stretch of a node's ids one is kept, and all between go by ranges.
+    let mut from = 0;
+    for stretch in ids.chunks(16_000).skip(1).step_by(2) {
+        let kept = stretch[stretch.len() / 2];
+        stretch.iter().filter(|id| **id != kept).for_each(|id| assert!(bitmap.remove(*id)));
+        bitmap.remove_range(from..=kept - 1);
+        from = kept + 1;
+    }
+    bitmap.remove_range(from..=u64::MAX);
+    assert_eq!(bitmap.cardinality(), 31);
+    assert_is_compact(&bitmap, "31 ids left of a million");
+}
+
+#[test]
+fn a_far_id_that_came_and_went_leaves_no_wide_entries() {
+    let mut bitmap: Bitmap = clusters(1000, 260).into_iter().collect();
+    let before = bitmap.stats().memory_bytes;
+    for start in clusters(1000, 1) {
+        for far in [start + (1 << 40), start.wrapping_sub(1 << 40)] {
+            assert!(bitmap.insert(far) && bitmap.remove(far));
+        }
+    }
+    let after = bitmap.stats().memory_bytes;
+    assert!(after <= before * 5 / 4, "{before} bytes before, {after} after");
+}

@@ -10,7 +10,8 @@ use super::leaf::Leaf;
 use super::levels::Levels;
 use super::packing::{bit_length, Layout};
 use super::shape::{
-    chunk_end, chunk_start, cut, last_boundary, Shape, CHUNK_LEAF_MAX_BYTES, SHARED_LEAF_MAX_BYTES,
+    append, chunk_end, chunk_start, cut, last_boundary, shape_of_both, Shape, CHUNK_LEAF_MAX_BYTES,
+    SHARED_LEAF_MAX_BYTES,
 };
 use super::tree::Child;
 use super::walk::Leaves;
@@ -18,9 +19,9 @@ use super::{BitRead, Bitmap, Run};
 
 /// Bits of the start of a run where many fill a chunk.
 const DENSE_START_BITS: u32 = 16;
-/// Leaves below this are worth more joined than shared.
+/// Leaves below this are joined with one that is being made beside them.
 const SMALL_LEAF_BYTES: usize = SHARED_LEAF_MAX_BYTES / 4;
-/// Leaves below this are joined with what is put beside them.
+/// Leaves below this are joined with a small one that is being made beside them.
 const FULL_LEAF_BYTES: usize = SHARED_LEAF_MAX_BYTES * 3 / 4;
 
 /// Builds a bitmap from ascending, disjoint ids and runs, in O(1) amortised an id or run.
@@ -84,15 +85,23 @@ impl Builder {
         self.levels.push_leaf(Arc::new(leaf));
     }
 
-    /// Appends a leaf of chunks above everything appended before. A small one is joined
-    /// with its neighbours, and one that is not full with little before it.
+    /// Appends a leaf of chunks above everything appended before: shared, unless it is
+    /// better joined with what is pending.
     fn push_leaf(&mut self, leaf: Arc<Leaf>) {
-        let joined_below = if self.has_little_pending() { FULL_LEAF_BYTES } else { SMALL_LEAF_BYTES };
-        if leaf.payload_bytes() < joined_below {
+        if self.is_joined_with(&leaf) {
             return leaf.runs_iter().for_each(|run| self.push_run(run));
         }
         self.flush();
         self.levels.push_leaf(leaf);
+    }
+
+    /// Whether a leaf that follows is small, or not full after little, and fits one leaf
+    /// with what is pending. A small one after nothing is taken apart too: it may fit
+    /// the leaf before.
+    fn is_joined_with(&self, leaf: &Leaf) -> bool {
+        let limit = if self.has_little_pending() { FULL_LEAF_BYTES } else { SMALL_LEAF_BYTES };
+        let fits = || shape_of_both(&self.pending, &leaf.runs_iter().collect::<Vec<_>>()).is_some();
+        leaf.payload_bytes() < limit && (self.pending.is_empty() || fits())
     }
 
     /// Appends the members of `child` in `start..=end`, sharing every subtree whose chunks all lie inside.
@@ -124,9 +133,7 @@ impl Builder {
     fn push_shared(&mut self, child: &Child) {
         match child {
             Child::Leaf(leaf) => self.push_leaf(Arc::clone(leaf)),
-            Child::Node(node)
-                if self.has_little_pending() && child.first_leaf().payload_bytes() < FULL_LEAF_BYTES =>
-            {
+            Child::Node(node) if !self.pending.is_empty() && self.is_joined_with(child.first_leaf()) => {
                 node.children.iter().for_each(|child| self.push_shared(child));
             }
             Child::Node(node) => {
@@ -163,15 +170,24 @@ impl Builder {
     fn flush(&mut self) {
         if self.has_little_pending() {
             if let Some(before) = self.levels.pop_leaf_below(FULL_LEAF_BYTES) {
-                let little = std::mem::take(&mut self.pending);
-                self.shape = None;
-                before.runs_iter().chain(little).for_each(|run| self.push_run(run));
+                self.join_with(before);
             }
         }
         if let Some(shape) = self.shape.take() {
             let leaf = Leaf::from_runs(&shape, self.pending.drain(..));
             self.levels.push_leaf(Arc::new(leaf));
         }
+    }
+
+    /// Takes the leaf before what is pending into it, or puts it back if they are better apart.
+    fn join_with(&mut self, before: Arc<Leaf>) {
+        let mut runs: Vec<Run> = before.runs_iter().collect();
+        if shape_of_both(&runs, &self.pending).is_none() {
+            return self.levels.push_leaf(before);
+        }
+        append(&mut runs, self.pending.drain(..));
+        self.shape = Shape::of_all(runs.iter().copied());
+        self.pending = runs;
     }
 }
 

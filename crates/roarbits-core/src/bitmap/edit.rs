@@ -9,14 +9,15 @@
 //! | runs | ids | runs cost > 120 % of ids |
 //! | ids, runs | bits | one chunk above 8,176 bytes |
 //! | bits | runs | every 512th id, the exact cost < 6 KB |
+//! | ids | ids of fewer bits | an end is removed, the rest span at most 80 % of the bits |
 //! | bits | ids | every 512th removal, the exact cost < 6 KB |
 
 use super::bits;
 use super::leaf::{Form, Leaf};
 use super::packing::{self, bit_length, Room};
 use super::shape::{
-    chunk_start, cut, first_boundary, last_boundary, middle_boundary, Shape, CHUNK_LEAF_MAX_BYTES,
-    SHARED_LEAF_MAX_BYTES,
+    append, chunk_start, cut, first_boundary, last_boundary, middle_boundary, shape_of_both, Shape,
+    CHUNK_LEAF_MAX_BYTES, SHARED_LEAF_MAX_BYTES,
 };
 use super::Run;
 
@@ -279,6 +280,12 @@ impl Leaf {
         packing::close_gap(&mut self.words, self.layout.width(), n, i);
         self.card_less_one -= 1;
         self.runs = self.runs + u16::from(split_left) + u16::from(split_right) - 1;
+        // Without an end the others may need far fewer bits.
+        let is_end = i == 0 || i + 1 == n;
+        if is_end && bit_length(self.max() - self.min()) * 5 <= self.layout.width() * 4 {
+            let shape = self.shape();
+            *self = Self::encode_ids(&shape, self.runs_iter(), Room::Above);
+        }
         self.release();
     }
 
@@ -333,12 +340,9 @@ pub(crate) fn merged(left: &Leaf, right: &Leaf) -> Option<Leaf> {
         return None;
     }
     let mut runs: Vec<Run> = left.runs_iter().collect();
-    for run in right.runs_iter() {
-        match runs.last_mut() {
-            Some(last) if last.end.checked_add(1) == Some(run.start) => last.end = run.end,
-            _ => runs.push(run),
-        }
-    }
-    let shape = Shape::of_all(runs.iter().copied()).filter(|shape| !shape.overflows())?;
+    let beside: Vec<Run> = right.runs_iter().collect();
+    shape_of_both(&runs, &beside)?;
+    append(&mut runs, beside);
+    let shape = Shape::of_all(runs.iter().copied())?;
     Some(Leaf::from_runs(&shape, runs.into_iter()))
 }

@@ -30,8 +30,12 @@ impl Levels {
         self.push(0, item(Child::Leaf(leaf)));
     }
 
-    /// Appends a subtree, sharing all of it, or all but a left edge.
+    /// Appends a subtree, sharing all of it, or all but a left edge; of a node with few
+    /// children each is appended by itself.
     pub(crate) fn push_node(&mut self, node: &Arc<Node>) {
+        if node.children.len() < SPARSE_REST {
+            return node.children.iter().for_each(|child| self.push_child(child));
+        }
         let height = usize::from(node.height);
         for level in 0..height {
             match self.0.get(level).map_or(0, Vec::len) {
@@ -95,9 +99,15 @@ impl Levels {
         for (i, child) in node.children.iter().enumerate() {
             match child {
                 Child::Node(child) if i == 0 => self.push_opened(level, child),
-                Child::Node(child) => self.push_node(child),
-                Child::Leaf(leaf) => self.push_leaf(Arc::clone(leaf)),
+                child => self.push_child(child),
             }
+        }
+    }
+
+    fn push_child(&mut self, child: &Child) {
+        match child {
+            Child::Node(node) => self.push_node(node),
+            Child::Leaf(leaf) => self.push_leaf(Arc::clone(leaf)),
         }
     }
 

@@ -150,6 +150,28 @@ pub(crate) fn cut(runs: &mut Vec<Run>, at: u64) -> Vec<Run> {
     right
 }
 
+/// Appends runs above the last one; a touching one is joined.
+pub(crate) fn append(runs: &mut Vec<Run>, more: impl IntoIterator<Item = Run>) {
+    for run in more {
+        match runs.last_mut() {
+            Some(last) if last.end.checked_add(1) == Some(run.start) => last.end = run.end,
+            _ => runs.push(run),
+        }
+    }
+}
+
+/// Bytes of a leaf beside its words: header, counts, and its place in a node.
+const LEAF_OVERHEAD_BYTES: u128 = 96;
+
+/// The shape of two stretches of runs in one leaf, if that is better than a leaf for
+/// each: the ids fit, and are not so far apart that wider entries cost more than a leaf.
+pub(crate) fn shape_of_both(left: &[Run], right: &[Run]) -> Option<Shape> {
+    let both = Shape::of_all(left.iter().chain(right).copied())?;
+    let apart = Shape::of_all(left.iter().copied())?.packed_bytes()
+        + Shape::of_all(right.iter().copied())?.packed_bytes();
+    Some(both).filter(|both| !both.overflows() && both.packed_bytes() <= apart + LEAF_OVERHEAD_BYTES)
+}
+
 /// Where to cut runs of several chunks in two when more will follow: at a wide gap,
 /// else at the start of the last chunk in which one starts, so that the left part is full.
 pub(crate) fn last_boundary(runs: &[Run]) -> u64 {

@@ -24,8 +24,6 @@ use super::shape::chunk_start;
 pub(crate) const FANOUT: usize = 64;
 /// A node that shrinks below this tries to join a neighbour.
 const SPARSE_NODE: usize = FANOUT / 4;
-/// Children of two joined nodes at most.
-const JOINED_NODE: usize = FANOUT * 3 / 4;
 
 /// A non-empty subtree.
 #[derive(Debug, Clone)]
@@ -208,7 +206,7 @@ impl Child {
             Self::Leaf(leaf) => siblings(Arc::make_mut(leaf).insert(id, place)),
             Self::Node(node) => {
                 let node = Arc::make_mut(node);
-                let i = node.index_of(id);
+                let (i, place) = node.open_child(id, place);
                 node.keys[i] = node.keys[i].min(chunk_start(id));
                 node.counts[i] = Count::of(node.counts[i].get() + 1);
                 let effect = node.children[i].insert(id, place);
@@ -271,6 +269,21 @@ impl Node {
         partition(self.keys.len(), |i| self.keys[i] <= id).saturating_sub(1)
     }
 
+    /// The child that takes `id`, and the place in its leaf. Where the leaf that it
+    /// belongs to is closed to it, that is the next one, if it is open: ids that arrive
+    /// in descending order above a dense chunk then share leaves.
+    fn open_child(&self, id: u64, place: usize) -> (usize, usize) {
+        let i = self.index_of(id);
+        match (&self.children[i], self.children.get(i + 1)) {
+            (Child::Leaf(leaf), Some(Child::Leaf(next)))
+                if leaf.is_closed_to(id) && id > leaf.max() && !next.is_closed_to(id) =>
+            {
+                (i + 1, 0)
+            }
+            _ => (i, place),
+        }
+    }
+
     pub(crate) fn push(&mut self, key: u64, count: Count, child: Child) {
         self.insert_at(self.children.len(), key, count, child);
     }
@@ -290,6 +303,9 @@ impl Node {
         self.keys.remove(i);
         self.counts.remove(i);
         self.children.remove(i);
+        if self.children.capacity() > self.children.len() + 2 * GROWTH {
+            self.shrink();
+        }
     }
 
     /// Takes up what a change did to child `i`.
@@ -363,31 +379,42 @@ impl Node {
         }
     }
 
-    /// Joins children `i` and `i + 1` if both are small; whether it did.
+    /// Joins children `i` and `i + 1` if one is small; whether one child is gone.
     fn join_at(&mut self, i: usize) -> bool {
-        let joined = match (&self.children[i], &self.children[i + 1]) {
-            (Child::Leaf(a), Child::Leaf(b)) => merged(a, b).map(Child::leaf),
+        let (joined, rest) = match (&self.children[i], &self.children[i + 1]) {
+            (Child::Leaf(a), Child::Leaf(b)) => (merged(a, b).map(Child::leaf), None),
             (Child::Node(a), Child::Node(b)) => joined_nodes(a, b, self.keys[i + 1]),
-            _ => None,
+            _ => (None, None),
         };
         let Some(joined) = joined else {
             return false;
         };
+        self.counts[i] = Count::of(joined.cardinality());
         self.children[i] = joined;
-        self.counts[i] = Count::of(self.counts[i].get() + self.counts[i + 1].get());
-        self.remove_at(i + 1);
-        true
+        match rest {
+            Some((key, rest)) => {
+                self.keys[i + 1] = key;
+                self.counts[i + 1] = Count::of(rest.cardinality());
+                self.children[i + 1] = rest;
+                false
+            }
+            None => {
+                self.remove_at(i + 1);
+                true
+            }
+        }
     }
 }
 
 /// Children by which a full allocation of a node grows.
 const GROWTH: usize = 8;
 
-/// One node in the place of two small neighbours; `key` is what their parent knows of the second.
-fn joined_nodes(a: &Node, b: &Node, key: u64) -> Option<Child> {
+/// One node, or two of equal size with the key of the second, in the place of two
+/// neighbours of which one is small; `key` is what their parent knows of the second.
+fn joined_nodes(a: &Node, b: &Node, key: u64) -> (Option<Child>, Option<(u64, Child)>) {
     let (n, m) = (a.children.len(), b.children.len());
-    if n.min(m) >= SPARSE_NODE || n + m > JOINED_NODE {
-        return None;
+    if n.min(m) >= SPARSE_NODE {
+        return (None, None);
     }
     let mut joined = Node::empty(a.height, n + m);
     for node in [a, b] {
@@ -396,5 +423,8 @@ fn joined_nodes(a: &Node, b: &Node, key: u64) -> Option<Child> {
         joined.children.extend_from_slice(&node.children);
     }
     joined.keys[n] = key;
-    Some(Child::Node(Arc::new(joined)))
+    let rest = (n + m > FANOUT).then(|| joined.split_off((n + m) / 2));
+    let node = |node: Node| Child::Node(Arc::new(node));
+    let rest = rest.map(|rest| (rest.keys[0], node(rest)));
+    (Some(node(joined)), rest)
 }
