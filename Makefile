@@ -1,7 +1,7 @@
 # What a person types. Each target's comment is its help.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test test-core test-spec test-server test-matrix fuzz-smoke lint docs clean
+.PHONY: help setup build run test test-core test-spec test-server test-matrix test-heavy fuzz-smoke lint docs clean
 
 PORT ?= 6379
 SERVER ?=

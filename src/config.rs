@@ -2,8 +2,11 @@
 
 use crate::ffi::{Loading, NumericConfig};
 
+/// No reply can be larger whatever is asked for: its ids would not fit a server's memory.
+const MAX_REPLY_LIMIT: i64 = 1 << 31;
+
 /// The most ids that a list reply holds.
-static MAX_REPLY: NumericConfig = NumericConfig::new("max-reply", 1..=i64::MAX, 1_000_000);
+static MAX_REPLY: NumericConfig = NumericConfig::new("max-reply", 1..=MAX_REPLY_LIMIT, 1_000_000);
 
 const ALL: &[&NumericConfig] = &[&MAX_REPLY];
 

@@ -13,6 +13,8 @@ use std::thread::{Builder, JoinHandle, ThreadId};
 
 use roarbits_core::Bitmap;
 
+use crate::ffi::memory_is_short;
+
 /// From this many allocations on, a value is handed over: freeing fewer takes the
 /// main thread less than about 0.1 ms.
 const BIG_FREE_EFFORT: u64 = 256;
@@ -50,7 +52,7 @@ pub fn stop() {
 /// Frees a value that nothing refers to any more: at once if it is small or if this
 /// is a thread that may take its time, otherwise on the thread for it.
 pub fn release(bitmap: Bitmap) {
-    if bitmap.free_effort() < BIG_FREE_EFFORT || !on_main_thread() {
+    if bitmap.free_effort() < BIG_FREE_EFFORT || !on_main_thread() || is_eviction_waiting() {
         return;
     }
     let mut worker = WORKER.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,6 +65,13 @@ pub fn release(bitmap: Bitmap) {
             PENDING.fetch_sub(1, Ordering::Relaxed);
         }
     }
+}
+
+/// Whether the server is over `maxmemory` while a value is already being freed here.
+/// Eviction goes on until it sees memory come back: were its second victim handed over
+/// too, and the third, it would empty the keyspace.
+fn is_eviction_waiting() -> bool {
+    pending() > 0 && memory_is_short()
 }
 
 /// Values handed over and not freed yet.

@@ -12,7 +12,7 @@ use roarbits_core::codec::string;
 use roarbits_core::{BitRead, Bitmap};
 
 use crate::drops;
-use crate::ffi::{Arg, Context, Kind, Refusal, WriteKey};
+use crate::ffi::{Arg, CallReply, Context, Kind, Refusal, WriteKey};
 use crate::types::BitmapType;
 
 pub use bit_writes::{write_bit, write_bits, BitWrite, OldBit};
@@ -24,7 +24,8 @@ const WRONG_TYPE_STRING: Refusal = Refusal::new(
      a plain string bitmap can only be changed after RB.CONVERT",
 );
 
-const NOT_RUN: Refusal = Refusal::new("ERR the server refused to run the native command");
+const NOT_RUN: Refusal =
+    Refusal::new("ERR the server refused to run the native command, it may be renamed or disabled");
 
 /// Strings longer than this are raw-encoded on every server (embedded ones end at
 /// 44 to 128 bytes) and can be read where they lie. Reading a shorter one so would
@@ -72,8 +73,10 @@ pub fn read_bits<R>(
             Ok(read(Stored::String(StringBits::new(bytes))))
         }
         Kind::String => {
-            let reply = context.call_read(c"GET", &[key]).ok_or(NOT_RUN)?;
-            let bytes = reply.bytes().ok_or(NOT_RUN)?;
+            let reply = context.call_read(c"GET", &[key]);
+            // GET may be renamed; then it is read where it lies, and re-encoded.
+            let copied = reply.as_ref().and_then(CallReply::bytes);
+            let bytes = copied.or_else(|| opened.string_in_place()).ok_or(NOT_RUN)?;
             Ok(read(Stored::String(StringBits::new(bytes))))
         }
         Kind::Module | Kind::Other => Err(WRONG_TYPE),

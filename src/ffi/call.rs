@@ -31,7 +31,7 @@ impl Context {
         let raw = unsafe {
             api!(RedisModule_Call)(self.raw, command.as_ptr(), format.as_ptr(), raws.as_mut_ptr(), raws.len())
         };
-        (!raw.is_null()).then_some(CallReply { raw })
+        (!raw.is_null()).then(|| CallReply { raw })
     }
 
     /// Runs a native command whose arguments are a literal word and a key.
@@ -40,7 +40,7 @@ impl Context {
         let raw = unsafe {
             api!(RedisModule_Call)(self.raw, command.as_ptr(), c"cs".as_ptr(), word.as_ptr(), key.raw)
         };
-        (!raw.is_null()).then_some(CallReply { raw })
+        (!raw.is_null()).then(|| CallReply { raw })
     }
 
     /// The value of a server setting, as CONFIG GET tells it.
@@ -55,7 +55,7 @@ impl Context {
                 name.as_ptr(),
             )
         };
-        let reply = (!raw.is_null()).then_some(CallReply { raw })?;
+        let reply = (!raw.is_null()).then(|| CallReply { raw })?;
         // SAFETY: the reply is alive; an element out of bounds or of another type is null.
         let element = unsafe { api!(RedisModule_CallReplyArrayElement)(reply.raw, 1) };
         let bytes = bytes_of(element)?;

@@ -141,6 +141,12 @@ impl Context {
     }
 }
 
+/// True if more memory is used than `maxmemory` allows.
+pub fn memory_is_short() -> bool {
+    // SAFETY: the static is written once, before any call; the function takes nothing.
+    unsafe { raw::RedisModule_GetUsedMemoryRatio.is_some_and(|ratio| ratio() > 1.0) }
+}
+
 /// Writes a line to the server's log; a null context is allowed.
 pub(super) fn log_line(ctx: *mut raw::RedisModuleCtx, level: &CStr, line: &str) {
     let Ok(line) = CString::new(line.replace('\0', "\\0")) else {

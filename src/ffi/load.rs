@@ -34,9 +34,13 @@ impl Loading {
 
     /// Tells the server how the module behaves; options that it does not know it ignores.
     pub fn set_options(&self) {
+        // Of Valkey 9.0: slots migrate while their keys are written, as by RESTORE and
+        // replication. Without it one such module refuses it to the whole cluster.
+        const HANDLE_ATOMIC_SLOT_MIGRATION: u32 = 1 << 5;
         let options = raw::REDISMODULE_OPTIONS_HANDLE_IO_ERRORS
             | raw::REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED
-            | raw::REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD;
+            | raw::REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD
+            | HANDLE_ATOMIC_SLOT_MIGRATION;
         // SAFETY: preconditions 1 and 2, during OnLoad.
         unsafe { api!(RedisModule_SetModuleOptions)(self.raw, options as c_int) };
     }

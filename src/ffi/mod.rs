@@ -46,7 +46,7 @@ pub use allocator::ServerAllocator;
 pub use args::{Arg, Args};
 pub use call::CallReply;
 pub use config::NumericConfig;
-pub use context::Context;
+pub use context::{memory_is_short, Context};
 pub use data_type::{DataType, TypeHandle};
 pub use defrag::Defrag;
 pub use info::InfoSection;

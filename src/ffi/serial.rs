@@ -43,7 +43,7 @@ impl Loader {
         unsafe {
             let start = api!(RedisModule_LoadStringBuffer)(self.0, &mut len);
             let failed = api!(RedisModule_IsIOError)(self.0) != 0 || start.is_null();
-            let buffer = (!start.is_null()).then_some(Buffer(start));
+            let buffer = (!start.is_null()).then(|| Buffer(start));
             match buffer {
                 Some(buffer) if !failed => {
                     let result = read(std::slice::from_raw_parts(buffer.0.cast::<u8>(), len));

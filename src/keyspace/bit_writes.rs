@@ -64,34 +64,37 @@ pub fn write_bit(context: &mut Context, write: &BitWrite<'_>) -> Result<OldBit, 
 /// A key holds another type, or an offset is past what a plain string may have;
 /// nothing is written then.
 pub fn write_bits(context: &mut Context, writes: &[BitWrite<'_>]) -> Result<Vec<OldBit>, Refusal> {
-    let mut strings = 0;
-    for write in writes {
-        strings += usize::from(check_write(context, write)? == Kind::String);
+    let kinds = writes.iter().map(|write| check_write(context, write)).collect::<Result<Vec<_>, _>>()?;
+    let has_strings = kinds.contains(&Kind::String);
+    let mut old: Vec<Option<OldBit>> = writes.iter().map(|_| None).collect();
+    // Strings first: should the server not run SETBIT, it refuses before anything changed.
+    for ((write, kind), old) in writes.iter().zip(&kinds).zip(&mut old) {
+        if *kind == Kind::String {
+            *old = Some(native_setbit(context, write)?);
+        }
     }
-    let mut old = Vec::with_capacity(writes.len());
     let mut changed_keys = BTreeMap::new();
-    for write in writes {
+    for (write, old) in writes.iter().zip(&mut old).filter(|(_, old)| old.is_none()) {
         let modified = change_in_place(&mut context.open_write(write.key), |bitmap| write.apply(bitmap))?;
         let Modified::Done(bit, changed) = modified else {
-            old.push(native_setbit(context, write)?);
             continue;
         };
         if changed == Change::Some {
             changed_keys.insert(write.key.bytes(), write.key);
-            if strings > 0 {
+            if has_strings {
                 // Strings propagate as SETBIT, so the call as a whole must not.
                 context.replicate(c"RB.SETBIT", &[write.key, write.offset_arg, write.bit_arg]);
             }
         }
-        old.push(OldBit::Known(bit));
+        *old = Some(OldBit::Known(bit));
     }
-    if !changed_keys.is_empty() && strings == 0 {
+    if !changed_keys.is_empty() && !has_strings {
         context.replicate_verbatim();
     }
     for key in changed_keys.into_values() {
         announce(context, key);
     }
-    Ok(old)
+    Ok(old.into_iter().flatten().collect())
 }
 
 /// What the key of `write` holds, if the bit may be written there.

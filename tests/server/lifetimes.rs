@@ -25,6 +25,7 @@ pub fn tests() -> TestList {
         a_first_write_anywhere_takes_less_than_a_kilobyte,
         an_id_takes_at_most_six_bytes,
         the_end_of_ten_million_ids_holds_nobody_up,
+        eviction_takes_no_more_keys_than_memory_asks_for,
     ]
 }
 
@@ -493,4 +494,28 @@ fn command_us(client: &mut Client, command: &str) -> u64 {
     assert!(stat.starts_with("calls=1,"), "{command}: {stat}");
     let us = stat.split(',').find_map(|field| field.strip_prefix("usec="));
     us.and_then(|us| us.parse().ok()).unwrap_or_else(|| panic!("{command}: {stat}"))
+}
+
+/// Large values are freed on a thread. Eviction, which goes on until it sees memory come
+/// back, must not empty the keyspace before the thread has freed one.
+fn eviction_takes_no_more_keys_than_memory_asks_for() {
+    const KEYS: i64 = 60;
+    let server = Server::builder().config("lazyfree-lazy-eviction", "no").start();
+    let mut client = server.client();
+    let mut bits = Vec::with_capacity(2 << 20);
+    let mut random = 1u64;
+    while bits.len() < 2 << 20 {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        bits.extend((random >> 16).to_le_bytes());
+    }
+    for i in 0..KEYS {
+        client.int(&args!["RB.IMPORT", format!("k{i}"), &bits[..], "FORMAT", "STRING"]);
+    }
+    let limit = client.used_memory() - (3 << 20);
+    client.ok(&["CONFIG", "SET", "maxmemory-policy", "allkeys-lru"]);
+    client.ok(&["CONFIG", "SET", "maxmemory", &limit.to_string()]);
+    client.ok(&["SET", "small", "1"]);
+    let left = client.int(&["DBSIZE"]);
+    // 3 MB are two keys; the first two to go may each have been one too many.
+    assert!(left > KEYS - 6, "{left} keys are left of {KEYS}");
 }

@@ -19,6 +19,7 @@ mod load;
 mod moving;
 mod notices;
 mod persistence;
+mod renamed;
 mod replication;
 mod samples;
 mod sets;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         ("moving", moving::tests()),
         ("notices", notices::tests()),
         ("persistence", persistence::tests()),
+        ("renamed", renamed::tests()),
         ("replication", replication::tests()),
         ("sets", sets::tests()),
         ("wide", wide::tests()),

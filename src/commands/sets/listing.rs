@@ -2,12 +2,13 @@
 
 use std::ops::RangeInclusive;
 
+use roarbits_core::codec::string;
 use roarbits_core::BitRead;
 
 use super::{absolute_rank, reply_one};
 use crate::commands::parse::{self, once, required, Options, SYNTAX};
 use crate::ffi::{Args, Context, Refusal};
-use crate::keyspace;
+use crate::keyspace::{self, Stored};
 use crate::{config, random};
 
 /// The ids that one call of RB.SCAN replies unless COUNT says otherwise.
@@ -198,8 +199,13 @@ pub fn randmember(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> 
     };
     let context = &*context;
     keyspace::read_ids(context, key, |stored| {
-        let members = stored.bits().filter(|bits| bits.cardinality() > 0);
-        let Some(bits) = members else {
+        // A string finds a rank by a scan: of many, it is read once.
+        let decoded = match &stored {
+            Stored::String(bits) => Some(string::decode(bits.bytes())),
+            Stored::Missing | Stored::Bitmap(_) => None,
+        };
+        let bits = decoded.as_ref().map(|bitmap| bitmap as &dyn BitRead).or(stored.bits());
+        let Some(bits) = bits.filter(|bits| bits.cardinality() > 0) else {
             context.reply_array(0);
             return Ok(());
         };
