@@ -17,6 +17,11 @@ pub struct Skip {
 /// Every permission there is.
 pub const SKIPS: &[Skip] = &[
     Skip {
+        test: "cluster::slots_that_migrate_atomically_while_written_lose_nothing",
+        on: |flavor| flavor.is_redis() || flavor.version < (9, 0, 0),
+        reason: "CLUSTER MIGRATESLOTS came with Valkey 9.0",
+    },
+    Skip {
         test: "datasets::the_archives_hold_the_published_counts",
         on: |_| places::data().is_none(),
         reason: NO_DATA,

@@ -18,6 +18,7 @@ pub fn tests() -> TestList {
         keys_are_routed_and_replicas_answer_reads,
         a_slot_moved_while_its_keys_are_written_loses_nothing,
         resharded_partitions_still_add_up,
+        slots_that_migrate_atomically_while_written_lose_nothing,
         a_failover_and_a_killed_primary_lose_nothing,
     ]
 }
@@ -307,6 +308,27 @@ fn resharded_partitions_still_add_up() {
         })
         .sum();
     assert_eq!(counts, ids.values().map(|set| set.len() as i64).sum::<i64>());
+}
+
+/// CLUSTER MIGRATESLOTS of Valkey 9, which one module that does not agree refuses to all.
+fn slots_that_migrate_atomically_while_written_lose_nothing() {
+    let cluster = Cluster::start();
+    let stop = Arc::new(AtomicBool::new(false));
+    let writer = write_until(Routed::new(&cluster), &stop, partition, 0);
+    thread::sleep(Duration::from_millis(200));
+    let (from, to) = (cluster.owner("{p0}:0"), cluster.stranger("{p0}:0"));
+    let firsts = (0..PARTITIONS).map(|part| format!("{{p{part}}}:0"));
+    let moving: Vec<String> = firsts.filter(|key| cluster.owner(key) == from).collect();
+    for key in &moving {
+        let (slot, id) = (cluster.slot(key).to_string(), cluster.id(to));
+        let call = ["CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", &slot, &slot, "NODE", &id];
+        cluster.nodes()[from].client().ok(&call);
+        eventually("the slot has moved", LIMIT, || cluster.owner(key) == to);
+    }
+    stop.store(true, Ordering::Relaxed);
+    let (ids, redirected) = writer.join().expect("the writer");
+    assert!(redirected >= 1 && !moving.is_empty(), "{redirected} redirections, {} moves", moving.len());
+    assert_all_there(&cluster, &ids, tag, "after the migration");
 }
 
 fn a_failover_and_a_killed_primary_lose_nothing() {

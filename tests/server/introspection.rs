@@ -333,7 +333,7 @@ fn load_arguments_are_defaults_that_the_config_file_beats() {
 }
 
 fn wrong_load_arguments_are_refused_with_the_reason() {
-    let range = "not loaded: max-reply must be a number from 1 to 9223372036854775807, not";
+    let range = "not loaded: max-reply must be a number from 1 to 2147483648, not";
     let refused: [(&[&str], &str); 7] = [
         (&["speed", "3"], "not loaded: unknown load argument 'speed'"),
         (&["max-reply"], "not loaded: load argument max-reply has no value"),
