@@ -114,7 +114,8 @@ const IMPORT: Command = Command {
         "AUTO, the default format, is whichever of PORTABLE64, PORTABLE32 and NATIVE validates, and an error unless \
          exactly one does. It never means STRING: any bytes are a string.",
         "REPLACE, the default, overwrites a key of any type and drops its TTL. OR, AND, XOR and DIFF (the key less the \
-         payload) need a bitmap or a missing key, and keep the TTL.",
+         payload) need a bitmap or a missing key, which is an empty bitmap and is created whatever the result, and keep \
+         the TTL.",
         "Every length, order and count is checked before the payload is trusted. The logical length is the payload's \
          (NATIVE, STRING) or what covers its largest id; in a combination the longer of the two.",
     ],

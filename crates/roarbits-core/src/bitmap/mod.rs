@@ -67,7 +67,7 @@ pub struct Bitmap {
     length_bytes: u64,
 }
 
-/// Ids a call may bring for each present one before they are merged in bulk, not one by one.
+/// Ids are merged in bulk, not one by one, unless more than this many are present for each one that a call brings.
 const BULK_RATIO: u128 = 8;
 
 impl Bitmap {

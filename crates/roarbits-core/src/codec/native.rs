@@ -104,7 +104,7 @@ pub fn pieces(bitmap: &Bitmap, target_bytes: usize) -> impl Iterator<Item = Vec<
 ///
 /// # Errors
 /// The first thing wrong with it; nothing larger than the payload justifies is
-/// allocated before. Byte 0 is named only where the magic is missing.
+/// allocated before (a leaf of one id takes 8 bytes here and about 110 in memory). Byte 0 is named only where the magic is missing.
 pub fn decode(payload: &[u8]) -> Result<Bitmap, DecodeError> {
     let mut assembler = Assembler::new();
     assembler.append(payload)?;
