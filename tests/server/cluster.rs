@@ -280,6 +280,12 @@ fn partition(step: u64) -> String {
     format!("p{}", (step.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % PARTITIONS)
 }
 
+/// The first key of every partition that `node` owns.
+fn partitions_of(cluster: &Cluster, node: usize) -> Vec<String> {
+    let firsts = (0..PARTITIONS).map(|part| format!("{{p{part}}}:0"));
+    firsts.filter(|key| cluster.owner(key) == node).collect()
+}
+
 fn resharded_partitions_still_add_up() {
     let cluster = Cluster::start();
     let stop = Arc::new(AtomicBool::new(false));
@@ -288,8 +294,7 @@ fn resharded_partitions_still_add_up() {
     // redis-cli's own reshard takes slots in their order, with or without keys: 1,500 of
     // them took 25 s on 8.2.3, and redis-cli 7.0 ended half way on both Valkeys.
     let (from, to) = (cluster.owner("{p0}:0"), cluster.stranger("{p0}:0"));
-    let firsts = (0..PARTITIONS).map(|part| format!("{{p{part}}}:0"));
-    let moving: Vec<String> = firsts.filter(|key| cluster.owner(key) == from).collect();
+    let moving = partitions_of(&cluster, from);
     for key in &moving {
         move_slot(&cluster, cluster.slot(key), (from, to), Duration::ZERO);
     }
@@ -317,8 +322,7 @@ fn slots_that_migrate_atomically_while_written_lose_nothing() {
     let writer = write_until(Routed::new(&cluster), &stop, partition, 0);
     thread::sleep(Duration::from_millis(200));
     let (from, to) = (cluster.owner("{p0}:0"), cluster.stranger("{p0}:0"));
-    let firsts = (0..PARTITIONS).map(|part| format!("{{p{part}}}:0"));
-    let moving: Vec<String> = firsts.filter(|key| cluster.owner(key) == from).collect();
+    let moving = partitions_of(&cluster, from);
     for key in &moving {
         let (slot, id) = (cluster.slot(key).to_string(), cluster.id(to));
         let call = ["CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", &slot, &slot, "NODE", &id];

@@ -222,9 +222,9 @@ impl<'a> Walk<'a, '_> {
 
     fn open(&mut self, l: Item<'a>, r: Item<'a>, end: u64) {
         match (l.child, r.child) {
-            (Child::Node(node), other) if node.height >= other.height() => self.left.descend(node, l.start),
-            (_, Child::Node(node)) => self.right.descend(node, r.start),
+            (Child::Node(a), Child::Node(b)) if a.height < b.height => self.right.descend(b, r.start),
             (Child::Node(node), _) => self.left.descend(node, l.start),
+            (Child::Leaf(_), Child::Node(node)) => self.right.descend(node, r.start),
             (Child::Leaf(a), Child::Leaf(b)) => {
                 self.leaves(a, b, l.start, end);
                 self.pass_both(end);
