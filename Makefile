@@ -1,11 +1,14 @@
 # What a person types. Each target's comment is its help.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test test-core test-spec test-server test-matrix test-heavy fuzz-smoke lint docs clean
+.PHONY: help setup build run test test-core test-spec test-server test-matrix test-heavy fuzz-smoke \
+	bench bench-core bench-server performance lint docs clean
 
 PORT ?= 6379
 SERVER ?=
 FUZZ_SECONDS ?= 20
+FILTER ?=
+ARGS ?=
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -39,6 +42,18 @@ test-matrix: setup ## Run the server ring on all five servers, fetched into .ser
 
 fuzz-smoke: setup ## Fuzz the decoders and the bitmap, 20 seconds each; FUZZ_SECONDS=180 for longer
 	@scripts/fuzz '$(FUZZ_SECONDS)'
+
+bench: ## Time the core by operation and shape beside the roaring crate; FILTER=and for some
+	cargo bench -p roarbits-core --bench core -- $(FILTER)
+
+bench-core: ## Measure what the core needs against its goals and by size; ARGS=--help for more
+	@bench/core $(ARGS)
+
+bench-server: build ## Measure RB.* beside its peers in live servers; ARGS=--help for more
+	@bench/server $(ARGS)
+
+performance: ## Render docs/performance.md and its plots from bench/results
+	@bench/render $(ARGS)
 
 lint: setup ## Check formatting, clippy, the rooms' rules, rendered pages, scripts
 	@scripts/lint
