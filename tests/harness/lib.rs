@@ -45,7 +45,7 @@ pub use client::{Client, Protocol};
 pub use cluster::Cluster;
 pub use flavor::{Flavor, Product};
 pub use inspect::eventually;
-pub use redis::Value;
+pub use redis::{PushKind, Value};
 pub use reply::{error_text, Args, IntoArg, Outcome};
 pub use run::TestList;
 pub use server::{Builder, Server};

@@ -6,7 +6,7 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ struct Routed {
     clients: HashMap<u16, Client>,
     /// Where each slot was last found, by its tag.
     known: HashMap<String, u16>,
-    redirected: u64,
+    redirected: Arc<AtomicU64>,
 }
 
 impl Routed {
@@ -40,7 +40,7 @@ impl Routed {
             ports: cluster.nodes().iter().map(|node| node.port()).collect(),
             clients: HashMap::new(),
             known: HashMap::new(),
-            redirected: 0,
+            redirected: Arc::default(),
         }
     }
 
@@ -57,11 +57,11 @@ impl Routed {
             match reply {
                 Some(Err(error)) if error.starts_with("MOVED ") => {
                     self.known.insert(tag.to_string(), port_in(&error));
-                    self.redirected += 1;
+                    self.redirected.fetch_add(1, Ordering::Relaxed);
                 }
                 Some(Err(error)) if error.starts_with("ASK ") => {
                     asked = Some(port_in(&error));
-                    self.redirected += 1;
+                    self.redirected.fetch_add(1, Ordering::Relaxed);
                 }
                 Some(Err(error)) if !is_passing(&error) => return Err(error),
                 Some(Ok(value)) => return Ok(value),
@@ -120,41 +120,78 @@ fn is_passing(error: &str) -> bool {
 /// Acknowledged ids by key.
 type Ids = BTreeMap<String, BTreeSet<u64>>;
 
-/// Adds and removes ids in turn until told to stop. `tag_of` names the tag of a
-/// step and `replicas` how many of them must have each write.
+/// A thread that adds and removes ids in turn until it is told to stop.
+struct Writer {
+    stop: Arc<AtomicBool>,
+    steps: Arc<AtomicU64>,
+    redirected: Arc<AtomicU64>,
+    thread: JoinHandle<Ids>,
+}
+
+impl Writer {
+    /// `tag_of` names the tag of a step; `replicas` says how many must have each write.
+    fn start(cluster: &Cluster, tag_of: fn(u64) -> String, replicas: u64) -> Writer {
+        let routed = Routed::new(cluster);
+        let redirected = Arc::clone(&routed.redirected);
+        let (stop, steps) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let (told, made) = (Arc::clone(&stop), Arc::clone(&steps));
+        let thread = thread::spawn(move || write_until(routed, &told, &made, tag_of, replicas));
+        Writer { stop, steps, redirected, thread }
+    }
+
+    fn redirected(&self) -> u64 {
+        self.redirected.load(Ordering::Relaxed)
+    }
+
+    /// Waits until so many more steps are made.
+    fn goes_on(&self, steps: u64) {
+        let wanted = self.steps.load(Ordering::Relaxed) + steps;
+        eventually("the writer goes on", LIMIT, || self.steps.load(Ordering::Relaxed) >= wanted);
+    }
+
+    /// Waits until the writer has been sent elsewhere so often.
+    fn is_redirected(&self, times: u64) {
+        eventually("the writer finds what has moved", LIMIT, || self.redirected() >= times);
+    }
+
+    fn finish(self) -> Ids {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().expect("the writer")
+    }
+}
+
 fn write_until(
     mut routed: Routed,
-    stop: &Arc<AtomicBool>,
+    stop: &AtomicBool,
+    steps: &AtomicU64,
     tag_of: fn(u64) -> String,
     replicas: u64,
-) -> JoinHandle<(Ids, u64)> {
-    let stop = Arc::clone(stop);
-    thread::spawn(move || {
-        let mut ids = Ids::new();
-        for step in 0u64.. {
-            if stop.load(Ordering::Relaxed) {
-                break;
-            }
-            let tag = tag_of(step);
-            let key = format!("{{{tag}}}:{}", step % 5);
-            let id = (step * 7_919) << (step % 3 * 16);
-            let set = ids.entry(key.clone()).or_default();
-            let command = if step % 8 == 7 {
-                args!["RB.REM", &key, set.pop_first().unwrap_or(0)]
-            } else {
-                set.insert(id);
-                args!["RB.ADD", &key, id]
-            };
-            let outcome = routed.call(&tag, &command);
-            assert!(outcome.is_ok(), "step {step}: {outcome:?}");
-            if replicas > 0 && !routed.is_safe(&tag, replicas) {
-                // Written again, as whoever needs it would do.
-                let outcome = routed.call(&tag, &command);
-                assert!(outcome.is_ok(), "step {step} again: {outcome:?}");
-            }
+) -> Ids {
+    let mut ids = Ids::new();
+    for step in 0u64.. {
+        if stop.load(Ordering::Relaxed) {
+            break;
         }
-        (ids, routed.redirected)
-    })
+        let tag = tag_of(step);
+        let key = format!("{{{tag}}}:{}", step % 5);
+        let id = (step * 7_919) << (step % 3 * 16);
+        let set = ids.entry(key.clone()).or_default();
+        let command = if step % 8 == 7 {
+            args!["RB.REM", &key, set.pop_first().unwrap_or(0)]
+        } else {
+            set.insert(id);
+            args!["RB.ADD", &key, id]
+        };
+        let outcome = routed.call(&tag, &command);
+        assert!(outcome.is_ok(), "step {step}: {outcome:?}");
+        if replicas > 0 && !routed.is_safe(&tag, replicas) {
+            // Written again, as whoever needs it would do.
+            let outcome = routed.call(&tag, &command);
+            assert!(outcome.is_ok(), "step {step} again: {outcome:?}");
+        }
+        steps.fetch_add(1, Ordering::Relaxed);
+    }
+    ids
 }
 
 /// Asserts that the keys hold the acknowledged ids and nothing else.
@@ -246,17 +283,17 @@ fn move_slot(cluster: &Cluster, slot: u16, (from, to): (usize, usize), pause: Du
 
 fn a_slot_moved_while_its_keys_are_written_loses_nothing() {
     let cluster = Cluster::start();
-    let stop = Arc::new(AtomicBool::new(false));
-    let writer = write_until(Routed::new(&cluster), &stop, |_| "moved".to_string(), 0);
+    let writer = Writer::start(&cluster, |_| "moved".to_string(), 0);
+    writer.goes_on(50);
     let slot = cluster.slot("{moved}:0");
     for _ in 0..4 {
         let (from, to) = (cluster.owner("{moved}:0"), cluster.stranger("{moved}:0"));
+        let before = writer.redirected();
         move_slot(&cluster, slot, (from, to), Duration::from_millis(20));
-        thread::sleep(Duration::from_millis(50));
+        writer.is_redirected(before + 1);
+        writer.goes_on(50);
     }
-    stop.store(true, Ordering::Relaxed);
-    let (ids, redirected) = writer.join().expect("the writer");
-    assert!(redirected >= 4, "the writer was redirected {redirected} times only");
+    let ids = writer.finish();
     assert_all_there(&cluster, &ids, tag, "after four moves");
     let union: BTreeSet<u64> = ids.values().flatten().copied().collect();
     let mut command = args!["RB.BITOP", "OR", "{moved}:or"];
@@ -288,9 +325,9 @@ fn partitions_of(cluster: &Cluster, node: usize) -> Vec<String> {
 
 fn resharded_partitions_still_add_up() {
     let cluster = Cluster::start();
-    let stop = Arc::new(AtomicBool::new(false));
-    let writer = write_until(Routed::new(&cluster), &stop, partition, 0);
-    thread::sleep(Duration::from_millis(200));
+    let writer = Writer::start(&cluster, partition, 0);
+    // Enough for every partition to be written, each key of it more likely than not.
+    writer.goes_on(500);
     // redis-cli's own reshard takes slots in their order, with or without keys: 1,500 of
     // them took 25 s on 8.2.3, and redis-cli 7.0 ended half way on both Valkeys.
     let (from, to) = (cluster.owner("{p0}:0"), cluster.stranger("{p0}:0"));
@@ -298,10 +335,9 @@ fn resharded_partitions_still_add_up() {
     for key in &moving {
         move_slot(&cluster, cluster.slot(key), (from, to), Duration::ZERO);
     }
-    stop.store(true, Ordering::Relaxed);
-    let (ids, redirected) = writer.join().expect("the writer");
+    writer.is_redirected(moving.len() as u64);
+    let ids = writer.finish();
     assert!(ids.len() >= 100, "{} keys", ids.len());
-    assert!(redirected >= moving.len() as u64, "{redirected} redirections, {} moves", moving.len());
     assert!(moving.iter().all(|key| cluster.owner(key) == to), "all have moved");
     assert_all_there(&cluster, &ids, tag, "after the reshard");
     let mut routed = Routed::new(&cluster);
@@ -318,9 +354,9 @@ fn resharded_partitions_still_add_up() {
 /// CLUSTER MIGRATESLOTS of Valkey 9, which one module that does not agree refuses to all.
 fn slots_that_migrate_atomically_while_written_lose_nothing() {
     let cluster = Cluster::start();
-    let stop = Arc::new(AtomicBool::new(false));
-    let writer = write_until(Routed::new(&cluster), &stop, partition, 0);
-    thread::sleep(Duration::from_millis(200));
+    let writer = Writer::start(&cluster, partition, 0);
+    // Enough for every partition to be written, each key of it more likely than not.
+    writer.goes_on(500);
     let (from, to) = (cluster.owner("{p0}:0"), cluster.stranger("{p0}:0"));
     let moving = partitions_of(&cluster, from);
     for key in &moving {
@@ -329,9 +365,9 @@ fn slots_that_migrate_atomically_while_written_lose_nothing() {
         cluster.nodes()[from].client().ok(&call);
         eventually("the slot has moved", LIMIT, || cluster.owner(key) == to);
     }
-    stop.store(true, Ordering::Relaxed);
-    let (ids, redirected) = writer.join().expect("the writer");
-    assert!(redirected >= 1 && !moving.is_empty(), "{redirected} redirections, {} moves", moving.len());
+    assert!(!moving.is_empty(), "nothing to move");
+    writer.is_redirected(moving.len() as u64);
+    let ids = writer.finish();
     assert_all_there(&cluster, &ids, tag, "after the migration");
 }
 
@@ -340,20 +376,19 @@ fn a_failover_and_a_killed_primary_lose_nothing() {
     for node in cluster.nodes() {
         node.client().ok(&["CONFIG", "SET", "cluster-node-timeout", "2000"]);
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    let writer = write_until(Routed::new(&cluster), &stop, |_| "kept".to_string(), 1);
-    thread::sleep(Duration::from_millis(300));
+    let writer = Writer::start(&cluster, |_| "kept".to_string(), 1);
+    writer.goes_on(150);
     let primary = cluster.owner("{kept}:0");
     let replica = cluster.replicas_of(primary)[0];
     cluster.fail_over(replica);
-    thread::sleep(Duration::from_millis(300));
+    writer.goes_on(50);
     assert_eq!(cluster.owner("{kept}:0"), replica, "the replica asked for has the slots");
     // Now the other way round, and nobody asks.
     cluster.node_mut(replica).kill9();
     eventually("the former primary takes over again", LIMIT, || cluster.is_primary(primary));
-    thread::sleep(Duration::from_millis(500));
-    stop.store(true, Ordering::Relaxed);
-    let (ids, _) = writer.join().expect("the writer");
+    // There is no replica left: each step waits for one in vain.
+    writer.goes_on(1);
+    let ids = writer.finish();
     let written: usize = ids.values().map(BTreeSet::len).sum();
     assert!(written > 100, "only {written} ids");
     assert_all_there(&cluster, &ids, tag, "after a failover and a kill");

@@ -3,6 +3,8 @@
 //! `ROARBITS_BGSAVES` sets how many background saves follow each other.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -23,6 +25,8 @@ pub fn tests() -> TestList {
     ]
 }
 
+const LIMIT: Duration = Duration::from_secs(60);
+
 /// Writers of the tests under load, each with a key of its own.
 const WRITERS: u64 = 2;
 
@@ -35,15 +39,18 @@ struct Known {
     commands: u64,
 }
 
-/// Writes to a key until the server goes away.
-fn write_until_gone(mut client: Client, writer: u64) -> Known {
+/// Writes to a key until the server goes away, and counts what was acknowledged.
+fn write_until_gone(mut client: Client, writer: u64, done: &AtomicU64) -> Known {
     let mut rng = StdRng::seed_from_u64(writer);
     let key = format!("writer{writer}");
     let mut ids = BTreeSet::new();
     for commands in 0.. {
         let (command, after) = random_write(&mut rng, &key, &ids);
         match client.cmd_or_gone(&command) {
-            Some(Ok(_)) => ids = after,
+            Some(Ok(_)) => {
+                ids = after;
+                done.fetch_add(1, Ordering::Relaxed);
+            }
             Some(Err(error)) => panic!("{key}: {error}"),
             None => {
                 return Known { key, acknowledged: ids, in_flight: after, commands };
@@ -96,22 +103,29 @@ fn ids_of(client: &mut Client, key: &str) -> BTreeSet<u64> {
 fn every_acknowledged_write_survives_a_kill_during_an_aof_rewrite() {
     for preamble in ["yes", "no"] {
         let mut server = Server::builder().aof().config("aof-use-rdb-preamble", preamble).start();
+        let done: Arc<[AtomicU64]> = (0..WRITERS).map(|_| AtomicU64::new(0)).collect();
         let writers: Vec<_> = (0..WRITERS)
             .map(|writer| {
-                let client = server.client();
-                thread::spawn(move || write_until_gone(client, writer))
+                let (client, done) = (server.client(), Arc::clone(&done));
+                thread::spawn(move || write_until_gone(client, writer, &done[writer as usize]))
             })
             .collect();
-        thread::sleep(Duration::from_millis(300));
+        let write_more = |commands: u64| {
+            let before: Vec<u64> = done.iter().map(|done| done.load(Ordering::Relaxed)).collect();
+            eventually("every writer has written more", LIMIT, || {
+                done.iter().zip(&before).all(|(now, then)| now.load(Ordering::Relaxed) >= then + commands)
+            });
+        };
+        write_more(300);
         server.client().bgrewriteaof();
-        thread::sleep(Duration::from_millis(200));
+        write_more(200);
         server.client().ask(&["BGREWRITEAOF"]);
         server.kill9();
         let known: Vec<Known> = writers.into_iter().map(|writer| writer.join().expect("a writer")).collect();
         server.start_again();
         let mut client = server.client();
         for Known { key, acknowledged, in_flight, commands } in known {
-            assert!(commands > 20, "{key}: only {commands} commands were acknowledged");
+            assert!(commands > 500, "{key}: only {commands} commands were acknowledged");
             let found = ids_of(&mut client, &key);
             assert!(
                 found == acknowledged || found == in_flight,
@@ -149,6 +163,7 @@ fn a_background_save_under_write_load_holds_one_moment() {
         }
         100_000
     });
+    eventually("the writer writes", LIMIT, || client.int(&["RB.BITCOUNT", "a"]) > 0);
     for _ in 0..5 {
         client.bgsave();
     }
@@ -184,7 +199,7 @@ fn a_thousand_background_saves_in_a_row_end() {
             ])
             .into_iter()
             .for_each(|reply| assert!(reply.is_ok(), "round {round}: {reply:?}"));
-        eventually("the child ends", Duration::from_secs(20), || {
+        eventually("the child ends", LIMIT, || {
             client.info_number("persistence", "rdb_bgsave_in_progress") == 0
         });
     }
