@@ -72,14 +72,20 @@ impl Cluster {
         self.nodes[0].client().int(&["CLUSTER", "KEYSLOT", key]) as u16
     }
 
-    /// The node that owns the slot of a key.
+    /// The node that owns the slot of a key. Nodes are asked one after the other, so
+    /// none may own a slot that moves meanwhile: then they are asked again.
     ///
     /// # Panics
-    /// If none does.
+    /// If none does for a minute.
     pub fn owner(&self, key: &str) -> usize {
         let slot = self.slot(key);
         let owns = |node: &usize| self.topology(*node).iter().any(|line| line.is_self && line.owns(slot));
-        (0..NODES).find(owns).unwrap_or_else(|| panic!("no node owns slot {slot} of {key}"))
+        let mut owner = None;
+        eventually(&format!("a node owns slot {slot} of {key}"), LIMIT, || {
+            owner = (0..NODES).find(owns);
+            owner.is_some()
+        });
+        owner.unwrap_or_else(|| panic!("no node owns slot {slot}"))
     }
 
     /// A primary that does not own the slot of a key.
