@@ -2,9 +2,6 @@
 //! cases of public reports on which bitmaps of others failed, and every call over
 //! the full range of ids, where whatever visits them one by one never ends.
 
-#[allow(dead_code)] // other tests need more of it
-mod shapes;
-
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
@@ -12,7 +9,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use roarbits_core::codec::{native, portable32, portable64, string};
 use roarbits_core::{BitRead, Bitmap, Builder, Run};
-use shapes::{Arrival, Shape};
+use roarbits_datasets::{Arrival, Shape};
 
 const SEED: u64 = 20_261_130;
 const EVERYTHING: RangeInclusive<u64> = 0..=u64::MAX;

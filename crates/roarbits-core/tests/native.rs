@@ -3,8 +3,6 @@
 //! than its size justifies.
 
 mod counting;
-#[allow(dead_code)] // the model needs more of it
-mod shapes;
 
 use std::ops::RangeInclusive;
 
@@ -14,7 +12,7 @@ use rand::{Rng, SeedableRng};
 use roarbits_core::codec::native::{self, Assembler};
 use roarbits_core::codec::DecodeError;
 use roarbits_core::{BitRead, Bitmap, Builder, Run};
-use shapes::{Arrival, Shape};
+use roarbits_datasets::{Arrival, Shape};
 use xxhash_rust::xxh3::xxh3_64;
 
 const SEED: u64 = 20_261_130;

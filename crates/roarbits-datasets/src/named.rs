@@ -64,7 +64,7 @@ impl DataSet {
     }
 
     /// A set of this kind with about `cardinality` ids, for figures by size.
-    pub fn resized(self, cardinality: usize) -> Self {
-        Self { cardinality, ..self }
+    pub const fn resized(self, cardinality: usize) -> Self {
+        Self { name: self.name, shape: self.shape, cardinality }
     }
 }

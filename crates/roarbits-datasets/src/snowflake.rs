@@ -12,7 +12,8 @@ use rand_distr::Exp1;
 const FIRST_MS: f64 = 400_000_000_000.0;
 const MS_SHIFT: u32 = 22;
 const MACHINE_SHIFT: u32 = 12;
-const MACHINES: usize = 8;
+/// The numbers of the eight machines: as a fleet has them, not 0 to 7, so that all ten bits vary.
+const MACHINES: [u64; 8] = [37, 201, 358, 410, 593, 662, 847, 998];
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// What stands below the time.
@@ -29,14 +30,14 @@ pub(crate) enum LowBits {
 /// `n` ids, ascending, whose times are Poisson arrivals with this mean gap.
 pub(crate) fn snowflakes(n: usize, mean_gap_ms: f64, low: LowBits, rng: &mut impl Rng) -> Vec<u64> {
     let (mut time, mut last_ms) = (FIRST_MS, 0);
-    let mut sequences = [0; MACHINES];
+    let mut sequences = [0; MACHINES.len()];
     let mut ids: Vec<u64> = Vec::with_capacity(n);
     while ids.len() < n {
         while ids.len() < n {
             time += mean_gap_ms * rng.sample::<f64, _>(Exp1);
             let ms = time as u64;
             if ms > last_ms {
-                (last_ms, sequences) = (ms, [0; MACHINES]);
+                (last_ms, sequences) = (ms, [0; MACHINES.len()]);
             }
             ids.push((ms << MS_SHIFT) | low_bits(low, &mut sequences, rng));
         }
@@ -47,16 +48,15 @@ pub(crate) fn snowflakes(n: usize, mean_gap_ms: f64, low: LowBits, rng: &mut imp
     ids
 }
 
-fn low_bits(low: LowBits, sequences: &mut [u64; MACHINES], rng: &mut impl Rng) -> u64 {
-    let machine = match low {
+fn low_bits(low: LowBits, sequences: &mut [u64; MACHINES.len()], rng: &mut impl Rng) -> u64 {
+    let at = match low {
         LowBits::Random => return rng.random_range(0..1 << MS_SHIFT),
-        LowBits::EightMachines => rng.random_range(0..MACHINES),
+        LowBits::EightMachines => rng.random_range(0..MACHINES.len()),
         LowBits::OneMachine => 0,
     };
-    let next = &mut sequences[machine];
-    let sequence = *next;
-    *next += 1;
-    ((machine as u64) << MACHINE_SHIFT) | sequence
+    let sequence = sequences[at];
+    sequences[at] += 1;
+    (MACHINES[at] << MACHINE_SHIFT) | sequence
 }
 
 /// The same ids as they would be so many days later.

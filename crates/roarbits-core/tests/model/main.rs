@@ -2,8 +2,6 @@
 //! threshold, validated and compared after each; and a census that fails where
 //! some form or change of form was never met.
 
-#[path = "../shapes/mod.rs"]
-mod shapes;
 #[path = "../twin/mod.rs"]
 mod twin;
 
@@ -15,7 +13,7 @@ mod world;
 use std::sync::Mutex;
 
 use census::Census;
-use shapes::Shape;
+use roarbits_datasets::Shape;
 
 /// The least number of operations in all, and of crossings of each kind.
 const OPERATIONS_MIN: u64 = 100_000;

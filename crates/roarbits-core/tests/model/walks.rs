@@ -7,9 +7,9 @@ use roarbits_core::codec::portable64;
 use roarbits_core::Run;
 
 use super::census::Census;
-use super::shapes::{Arrival, Shape};
 use super::twin::{Ids, Intervals, Twin};
 use super::world::{Binary, Op, World};
+use roarbits_datasets::{Arrival, Shape};
 
 /// Ids that a walk draws from, and runs that it holds before it is cut back.
 const POOL: usize = 4000;
