@@ -5,7 +5,9 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod comparison;
 pub mod environment;
+pub mod live;
 pub mod results;
 
 pub use environment::Environment;

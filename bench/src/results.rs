@@ -61,9 +61,22 @@ pub struct Goal {
     /// What would be better still; it decides nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stretch: Option<f64>,
+    /// Another subject's figure that stood beside `at_most` where it was set. Machines differ:
+    /// where that subject was measured too, the most is the same share of its figure here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Beside>,
     /// Subjects whose figures of the same run it must stay below.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub below: Vec<Subject>,
+}
+
+/// A figure in whose light a goal is read.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Beside {
+    /// Whose it was.
+    pub subject: Subject,
+    /// What it was, in the row's unit.
+    pub value: f64,
 }
 
 impl Goal {
@@ -75,6 +88,11 @@ impl Goal {
     /// Named beside the goal, and deciding nothing.
     pub fn with_stretch(self, value: f64) -> Self {
         Self { stretch: Some(value), ..self }
+    }
+
+    /// Set where `subject` needed `value`.
+    pub fn beside(self, subject: Subject, value: f64) -> Self {
+        Self { beside: Some(Beside { subject, value }), ..self }
     }
 
     /// Also below what `subject` needs in the same run.
@@ -109,6 +127,13 @@ pub struct Row {
     /// What a reader must know of this figure, for instance why a goal is missed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
+}
+
+impl Row {
+    /// Whether it is a figure of the same question as `other`.
+    pub fn answers(&self, other: &Self) -> bool {
+        (&self.set, &self.operation, self.at) == (&other.set, &other.operation, other.at)
+    }
 }
 
 /// Whether a row is what it should be.
@@ -157,10 +182,15 @@ impl Results {
 
     /// The figure of another subject for what `row` measures.
     pub fn beside(&self, row: &Row, subject: Subject) -> Option<&Row> {
-        self.rows.iter().find(|other| {
-            other.subject == subject
-                && (&other.set, &other.operation, other.at) == (&row.set, &row.operation, row.at)
-        })
+        self.rows.iter().find(|other| other.subject == subject && other.answers(row))
+    }
+
+    /// The most that `row` may be in this run.
+    pub fn most(&self, row: &Row) -> Option<f64> {
+        let goal = row.goal.as_ref()?;
+        let here =
+            goal.beside.and_then(|beside| Some(self.beside(row, beside.subject)?.value / beside.value));
+        Some(goal.at_most? * here.unwrap_or(1.0))
     }
 
     /// Whether `row` reaches its goal. A subject that was not measured decides nothing.
@@ -168,7 +198,7 @@ impl Results {
         let Some(goal) = &row.goal else {
             return Verdict::Free;
         };
-        let within = goal.at_most.is_none_or(|most| row.value <= most);
+        let within = self.most(row).is_none_or(|most| row.value <= most);
         let below = |subject: &Subject| self.beside(row, *subject).is_none_or(|peer| row.value < peer.value);
         match within && goal.below.iter().all(below) {
             true => Verdict::Met,
@@ -208,6 +238,23 @@ mod tests {
         let goal = Goal::at_most(6.0).and_below(Subject::R64);
         let results = results(vec![row(Subject::Roarbits, 5.0, Some(goal))]);
         assert_eq!(results.verdict(&results.rows[0]), Verdict::Met);
+    }
+
+    #[test]
+    fn a_goal_moves_with_the_figure_that_stood_beside_it() {
+        // Six where the native command needed twelve: half of what it needs here.
+        let goal = Goal::at_most(6.0).beside(Subject::Native, 12.0);
+        for (ours, native, verdict) in
+            [(5.0, 11.0, Verdict::Met), (5.0, 8.0, Verdict::Missed), (7.0, 20.0, Verdict::Met)]
+        {
+            let rows =
+                vec![row(Subject::Roarbits, ours, Some(goal.clone())), row(Subject::Native, native, None)];
+            let results = results(rows);
+            assert_eq!(results.most(&results.rows[0]), Some(native / 2.0));
+            assert_eq!(results.verdict(&results.rows[0]), verdict, "{ours} beside {native}");
+        }
+        let alone = results(vec![row(Subject::Roarbits, 6.5, Some(goal))]);
+        assert_eq!(alone.verdict(&alone.rows[0]), Verdict::Missed);
     }
 
     #[test]
