@@ -11,6 +11,7 @@ use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{Builder, JoinHandle, ThreadId};
 
+use roarbits_core::bitmap::Remains;
 use roarbits_core::Bitmap;
 
 use crate::ffi::memory_is_short;
@@ -25,8 +26,26 @@ static STOPPING: AtomicBool = AtomicBool::new(false);
 static PENDING: AtomicU64 = AtomicU64::new(0);
 static DONE: AtomicU64 = AtomicU64::new(0);
 
+/// What may take long to free.
+pub trait Value: Send + 'static {
+    /// Roughly how many allocations that frees.
+    fn free_effort(&self) -> u64;
+}
+
+impl Value for Bitmap {
+    fn free_effort(&self) -> u64 {
+        Bitmap::free_effort(self)
+    }
+}
+
+impl Value for Remains {
+    fn free_effort(&self) -> u64 {
+        Remains::free_effort(self)
+    }
+}
+
 struct Worker {
-    values: Sender<Bitmap>,
+    values: Sender<Box<dyn Value>>,
     thread: JoinHandle<()>,
 }
 
@@ -51,8 +70,8 @@ pub fn stop() {
 
 /// Frees a value that nothing refers to any more: at once if it is small or if this
 /// is a thread that may take its time, otherwise on the thread for it.
-pub fn release(bitmap: Bitmap) {
-    if bitmap.free_effort() < BIG_FREE_EFFORT || !on_main_thread() || is_eviction_waiting() {
+pub fn release(value: impl Value) {
+    if value.free_effort() < BIG_FREE_EFFORT || !on_main_thread() || is_eviction_waiting() {
         return;
     }
     let mut worker = WORKER.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,7 +80,7 @@ pub fn release(bitmap: Bitmap) {
     }
     if let Some(worker) = worker.as_ref() {
         PENDING.fetch_add(1, Ordering::Relaxed);
-        if worker.values.send(bitmap).is_err() {
+        if worker.values.send(Box::new(value)).is_err() {
             PENDING.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -94,13 +113,13 @@ fn spawn() -> Option<Worker> {
     Some(Worker { values, thread })
 }
 
-fn free_all(values: &Receiver<Bitmap>) {
-    while let Ok(bitmap) = values.recv() {
+fn free_all(values: &Receiver<Box<dyn Value>>) {
+    while let Ok(value) = values.recv() {
         if STOPPING.load(Ordering::Relaxed) {
-            std::mem::forget(bitmap);
+            std::mem::forget(value);
         } else {
             // A value whose freeing panics is leaked in part; the thread goes on.
-            let _ended = catch_unwind(AssertUnwindSafe(|| drop(bitmap)));
+            let _ended = catch_unwind(AssertUnwindSafe(|| drop(value)));
             DONE.fetch_add(1, Ordering::Relaxed);
         }
         PENDING.fetch_sub(1, Ordering::Relaxed);

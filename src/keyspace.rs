@@ -7,9 +7,9 @@
 
 mod bit_writes;
 
-use roarbits_core::bitmap::StringBits;
+use roarbits_core::bitmap::{Remains, StringBits};
 use roarbits_core::codec::string;
-use roarbits_core::{BitRead, Bitmap};
+use roarbits_core::{BitRead, Bitmap, Combination};
 
 use crate::drops;
 use crate::ffi::{Arg, CallReply, Context, Kind, Refusal, WriteKey};
@@ -212,39 +212,6 @@ fn change_in_place<R>(
     }
 }
 
-/// How RB.IMPORT combines a bitmap with a payload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Combination {
-    /// In either.
-    Or,
-    /// In both.
-    And,
-    /// In exactly one.
-    Xor,
-    /// In the key but not in the payload.
-    Diff,
-}
-
-impl Combination {
-    fn of(self, bitmap: &Bitmap, other: &Bitmap) -> Bitmap {
-        match self {
-            Self::Or => bitmap.or(other),
-            Self::And => bitmap.and(other),
-            Self::Xor => bitmap.xor(other),
-            Self::Diff => bitmap.diff(other),
-        }
-    }
-
-    /// Whether `after` has other ids than `before`, from which it was made with `other`.
-    fn changed(self, before: &Bitmap, other: &Bitmap, after: &Bitmap) -> bool {
-        match self {
-            Self::Xor => !other.is_empty(),
-            // The result is a superset or a subset.
-            Self::Or | Self::And | Self::Diff => before.cardinality() != after.cardinality(),
-        }
-    }
-}
-
 /// Combines the bitmap at `key`, or an empty one, with another; the cardinality
 /// afterwards. A missing key is created whatever the result.
 ///
@@ -261,7 +228,7 @@ pub fn combine(
         return match opened.kind() {
             Kind::Missing => {
                 drop(opened);
-                let result = how.of(&Bitmap::new(), other);
+                let result = how.evaluate(&[&Bitmap::new(), other]);
                 let cardinality = result.cardinality();
                 replace(context, key, result);
                 Ok(cardinality)
@@ -270,9 +237,13 @@ pub fn combine(
             Kind::Module | Kind::Other => Err(WRONG_TYPE),
         };
     };
-    let result = how.of(bitmap, other);
+    let result = how.evaluate(&[bitmap, other]);
     let cardinality = result.cardinality();
-    let changed = result.length_bytes() != bitmap.length_bytes() || how.changed(bitmap, other, &result);
+    let has_other_ids = match how {
+        Combination::Or | Combination::And | Combination::Diff => cardinality != bitmap.cardinality(),
+        _ => Combination::Xor.count(&[bitmap, &result]) > 0,
+    };
+    let changed = result.length_bytes() != bitmap.length_bytes() || has_other_ids;
     let old = std::mem::replace(bitmap, result);
     drop(opened);
     drops::release(old);
@@ -289,6 +260,19 @@ pub fn replace(context: &mut Context, key: Arg<'_>, bitmap: Bitmap) {
     if let Some(old) = old {
         drops::release(old);
     }
+    context.replicate_verbatim();
+    announce(context, key);
+}
+
+/// Stores over whatever `key` holds what `build` makes in the place of the old bitmap,
+/// or of an empty one; the key's expiry goes.
+pub fn rebuild(context: &mut Context, key: Arg<'_>, build: impl FnOnce(&mut Bitmap) -> Remains) {
+    let mut opened = context.open_write(key);
+    let mut bitmap = opened.value_mut::<BitmapType>().map(std::mem::take).unwrap_or_default();
+    let remains = build(&mut bitmap);
+    opened.replace::<BitmapType>(bitmap);
+    drop(opened);
+    drops::release(remains);
     context.replicate_verbatim();
     announce(context, key);
 }

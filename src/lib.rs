@@ -6,7 +6,6 @@
 //! the crate `roarbits-core`, the words of the commands `roarbits-spec`.
 
 #![deny(unsafe_code)]
-mod bitop;
 mod commands;
 mod config;
 mod drops;

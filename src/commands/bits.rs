@@ -3,11 +3,10 @@
 
 use std::ops::RangeInclusive;
 
-use roarbits_core::BitRead;
+use roarbits_core::{BitRead, Bitmap, Combination};
 
 use super::command;
 use super::parse::{self, required, SYNTAX};
-use crate::bitop::{combine, Operation};
 use crate::ffi::{Arg, Args, Context, Refusal, Registration};
 use crate::keyspace::{self, BitWrite, OldBit};
 
@@ -207,27 +206,46 @@ fn bitop(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
     let dest = required(args, 2)?;
     let sources = args.len().saturating_sub(3);
     check_sources(operation, sources)?;
-    let sources = args.from(3).map(|key| keyspace::snapshot(context, key)).collect::<Result<_, _>>()?;
-    let result = combine(operation, sources);
-    let length_bytes = result.length_bytes();
+    let sources: Vec<Bitmap> =
+        args.from(3).map(|key| keyspace::snapshot(context, key)).collect::<Result<_, _>>()?;
+    let length_bytes = sources.iter().map(Bitmap::length_bytes).max().unwrap_or(0);
     if length_bytes == 0 {
         keyspace::delete(context, dest);
     } else {
-        keyspace::replace(context, dest, result);
+        store(context, dest, operation, &sources);
     }
     context.reply_count(u128::from(length_bytes));
     Ok(())
 }
 
+fn store(context: &mut Context, dest: Arg<'_>, operation: Operation, sources: &[Bitmap]) {
+    match operation {
+        Operation::Not => {
+            keyspace::replace(context, dest, sources.first().map(Bitmap::not).unwrap_or_default());
+        }
+        Operation::Combine(combination) => {
+            let sources: Vec<&Bitmap> = sources.iter().collect();
+            keyspace::rebuild(context, dest, |bitmap| combination.evaluate_into(&sources, bitmap));
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    /// Not in the one source, within its logical length.
+    Not,
+    Combine(Combination),
+}
+
 const OPERATIONS: &[(&str, Operation)] = &[
-    ("AND", Operation::And),
-    ("OR", Operation::Or),
-    ("XOR", Operation::Xor),
+    ("AND", Operation::Combine(Combination::And)),
+    ("OR", Operation::Combine(Combination::Or)),
+    ("XOR", Operation::Combine(Combination::Xor)),
     ("NOT", Operation::Not),
-    ("DIFF", Operation::Diff),
-    ("DIFF1", Operation::Diff1),
-    ("ANDOR", Operation::AndOr),
-    ("ONE", Operation::One),
+    ("DIFF", Operation::Combine(Combination::Diff)),
+    ("DIFF1", Operation::Combine(Combination::Diff1)),
+    ("ANDOR", Operation::Combine(Combination::AndOr)),
+    ("ONE", Operation::Combine(Combination::One)),
 ];
 
 fn operation(arg: Arg<'_>) -> Result<Operation, Refusal> {
@@ -241,9 +259,9 @@ fn check_sources(operation: Operation, sources: usize) -> Result<(), Refusal> {
         Operation::Not if sources != 1 => {
             Err(Refusal::new("ERR BITOP NOT must be called with a single source key."))
         }
-        Operation::Diff if sources < 2 => two("DIFF"),
-        Operation::Diff1 if sources < 2 => two("DIFF1"),
-        Operation::AndOr if sources < 2 => two("ANDOR"),
+        Operation::Combine(Combination::Diff) if sources < 2 => two("DIFF"),
+        Operation::Combine(Combination::Diff1) if sources < 2 => two("DIFF1"),
+        Operation::Combine(Combination::AndOr) if sources < 2 => two("ANDOR"),
         _ => Ok(()),
     }
 }

@@ -3,12 +3,12 @@
 use std::ops::RangeInclusive;
 
 use roarbits_core::codec::{decode_auto, native, portable32, portable64, string, DecodeError, Format};
-use roarbits_core::{BitRead, Bitmap};
+use roarbits_core::{BitRead, Bitmap, Combination};
 
 use super::command;
 use super::parse::{self, once, required, Options, SYNTAX};
 use crate::ffi::{Arg, Args, Context, Refusal, Registration};
-use crate::keyspace::{self, Combination, Stored};
+use crate::keyspace::{self, Stored};
 use crate::types::validate_or_abort;
 
 command!(Export, "RB.EXPORT", export);

@@ -10,4 +10,4 @@
 pub mod bitmap;
 pub mod codec;
 
-pub use bitmap::{BitRead, Bitmap, Builder, Run, StringBits};
+pub use bitmap::{BitRead, Bitmap, Builder, Combination, Run, StringBits};

@@ -1,7 +1,8 @@
 //! Builds a tree from ascending input: ids, runs, whole chunks and shared subtrees.
 //!
-//! Runs gather in `pending` until they outgrow a leaf and are cut between chunks;
-//! finished children gather by height in `levels` until they fill a node.
+//! Ids gather in `staged`, or runs in `pending` if ids do not do, until they outgrow a
+//! leaf and are cut between chunks; finished children gather by height in `levels`
+//! until they fill a node.
 
 use std::sync::Arc;
 
@@ -11,8 +12,9 @@ use super::levels::Levels;
 use super::packing::{bit_length, Layout};
 use super::shape::{
     append, chunk_end, chunk_start, cut, last_boundary, shape_of_both, Shape, CHUNK_LEAF_MAX_BYTES,
-    SHARED_LEAF_MAX_BYTES,
+    LEAF_OVERHEAD_BYTES, SHARED_LEAF_MAX_BYTES,
 };
+use super::staged::Staged;
 use super::tree::Child;
 use super::walk::Leaves;
 use super::{BitRead, Bitmap, Run};
@@ -27,9 +29,13 @@ const FULL_LEAF_BYTES: usize = SHARED_LEAF_MAX_BYTES * 3 / 4;
 /// Builds a bitmap from ascending, disjoint ids and runs, in O(1) amortised an id or run.
 #[derive(Debug, Default)]
 pub struct Builder {
+    /// Ids of the leaf being made, unless there are runs pending.
+    staged: Staged,
     pending: Vec<Run>,
     shape: Option<Shape>,
     levels: Levels,
+    /// Words of a chunk each, to be used for leaves of plain bits.
+    pub(crate) spare: Vec<Box<[u64]>>,
 }
 
 impl Builder {
@@ -40,11 +46,51 @@ impl Builder {
 
     /// Appends one id, above everything appended before.
     pub fn push_id(&mut self, id: u64) {
-        self.push_run(Run { start: id, end: id });
+        if !self.pending.is_empty() {
+            return self.push_run(Run { start: id, end: id });
+        }
+        if self.staged.is_better_without(id) {
+            self.flush();
+        }
+        self.staged.push(id);
+        if self.staged.overflows() {
+            self.relieve();
+        }
+    }
+
+    /// Appends ascending ids, above everything appended before.
+    pub(crate) fn push_ids(&mut self, ids: &[u64]) {
+        ids.iter().for_each(|id| self.push_id(*id));
+    }
+
+    /// Makes leaves of staged ids, or runs of them if there are long ones.
+    fn relieve(&mut self) {
+        if self.staged.has_long_runs() {
+            self.unstage();
+            return self.cut_overflowing();
+        }
+        if let Some(leaf) = self.staged.cut_leaf() {
+            self.levels.push_leaf(Arc::new(leaf));
+        }
+    }
+
+    /// Makes pending runs of staged ids.
+    fn unstage(&mut self) {
+        if !self.staged.is_empty() {
+            self.pending = self.staged.take_runs();
+            self.shape = Shape::of_all(self.pending.iter().copied());
+        }
     }
 
     /// Appends a run that starts above everything appended before; a touching one is joined.
     pub fn push_run(&mut self, run: Run) {
+        if run.start == run.end && self.pending.is_empty() {
+            return self.push_id(run.start);
+        }
+        self.unstage();
+        if self.shape.is_some_and(|shape| is_better_without(shape, run)) {
+            self.flush();
+        }
         match (self.pending.last_mut(), &mut self.shape) {
             (Some(last), Some(shape)) if last.end.checked_add(1) == Some(run.start) => {
                 last.end = run.end;
@@ -59,6 +105,10 @@ impl Builder {
                 self.shape = Some(Shape::of(run));
             }
         }
+        self.cut_overflowing();
+    }
+
+    fn cut_overflowing(&mut self) {
         while self.shape.is_some_and(|shape| shape.overflows()) {
             self.cut_leaf();
         }
@@ -69,8 +119,14 @@ impl Builder {
         let (card, runs) = (bits::count(words), bits::count_runs(words));
         if is_dense(words, card, runs) {
             self.flush();
-            self.levels.push_leaf(Arc::new(Leaf::from_chunk(base, words.into(), card, runs)));
-            return;
+            let words = match self.spare.pop() {
+                Some(mut spare) if spare.len() == words.len() => {
+                    spare.copy_from_slice(words);
+                    spare
+                }
+                _ => words.into(),
+            };
+            return self.levels.push_leaf(Arc::new(Leaf::from_chunk(base, words, card, runs)));
         }
         let mut at = 0u32;
         while let Some(run) = u16::try_from(at).ok().and_then(|at| bits::next_run(words, base, at)) {
@@ -98,7 +154,11 @@ impl Builder {
     /// Whether a leaf that follows is small, or not full after little, and fits one leaf
     /// with what is pending. A small one after nothing is taken apart too: it may fit
     /// the leaf before.
-    fn is_joined_with(&self, leaf: &Leaf) -> bool {
+    fn is_joined_with(&mut self, leaf: &Leaf) -> bool {
+        if leaf.payload_bytes() >= FULL_LEAF_BYTES {
+            return false;
+        }
+        self.unstage();
         let limit = if self.has_little_pending() { FULL_LEAF_BYTES } else { SMALL_LEAF_BYTES };
         let fits = || shape_of_both(&self.pending, &leaf.runs_iter().collect::<Vec<_>>()).is_some();
         leaf.payload_bytes() < limit && (self.pending.is_empty() || fits())
@@ -133,7 +193,7 @@ impl Builder {
     fn push_shared(&mut self, child: &Child) {
         match child {
             Child::Leaf(leaf) => self.push_leaf(Arc::clone(leaf)),
-            Child::Node(node) if !self.pending.is_empty() && self.is_joined_with(child.first_leaf()) => {
+            Child::Node(node) if !self.is_between_leaves() && self.is_joined_with(child.first_leaf()) => {
                 node.children.iter().for_each(|child| self.push_shared(child));
             }
             Child::Node(node) => {
@@ -143,8 +203,15 @@ impl Builder {
         }
     }
 
+    fn is_between_leaves(&self) -> bool {
+        self.pending.is_empty() && self.staged.is_empty()
+    }
+
     /// Whether what is pending would make a small leaf.
     fn has_little_pending(&self) -> bool {
+        if !self.staged.is_empty() {
+            return self.staged.packed_bytes() < SMALL_LEAF_BYTES;
+        }
         self.shape.is_some_and(|shape| shape.packed_bytes() < SMALL_LEAF_BYTES as u128)
     }
 
@@ -170,8 +237,12 @@ impl Builder {
     fn flush(&mut self) {
         if self.has_little_pending() {
             if let Some(before) = self.levels.pop_leaf_below(FULL_LEAF_BYTES) {
+                self.unstage();
                 self.join_with(before);
             }
+        }
+        if let Some(leaf) = self.staged.take_leaf() {
+            self.levels.push_leaf(Arc::new(leaf));
         }
         if let Some(shape) = self.shape.take() {
             let leaf = Leaf::from_runs(&shape, self.pending.drain(..));
@@ -189,6 +260,18 @@ impl Builder {
         self.shape = Shape::of_all(runs.iter().copied());
         self.pending = runs;
     }
+}
+
+/// Whether runs are better closed before `run`: it would make all entries wider by more
+/// than a leaf of its own costs.
+fn is_better_without(shape: Shape, run: Run) -> bool {
+    if run.start.saturating_sub(1) <= chunk_end(shape.max) {
+        return false;
+    }
+    let mut with = shape;
+    with.push(run);
+    let alone = Shape::of(run).packed_bytes();
+    with.packed_bytes() > shape.packed_bytes() + alone + LEAF_OVERHEAD_BYTES
 }
 
 /// Whether a chunk is too large for packed leaves. The longest run needs at least the bits of the mean one.

@@ -14,10 +14,10 @@
 
 use super::bits;
 use super::leaf::{Form, Leaf};
-use super::packing::{self, bit_length, Room};
+use super::packing::{self, bit_length, Layout, Room};
 use super::shape::{
-    append, chunk_start, cut, first_boundary, last_boundary, middle_boundary, shape_of_both, Shape,
-    CHUNK_LEAF_MAX_BYTES, SHARED_LEAF_MAX_BYTES,
+    append, chunk_end, chunk_start, cut, first_boundary, last_boundary, middle_boundary, shape_of_both,
+    Shape, CHUNK_LEAF_MAX_BYTES, LEAF_OVERHEAD_BYTES, SHARED_LEAF_MAX_BYTES,
 };
 use super::Run;
 
@@ -32,14 +32,25 @@ const LONGEST_RUN_BITS: u32 = 2;
 
 impl Leaf {
     /// Whether `id` is better kept in a leaf of its own than here: it is of
-    /// another chunk than the one this leaf is, or has grown too large, for.
+    /// another chunk than the one this leaf is, or has grown too large, for, or so
+    /// far from all others that entries wide enough for it cost more than a leaf.
     pub(crate) fn is_closed_to(&self, id: u64) -> bool {
-        match self.form {
-            Form::Bits => chunk_start(id) != self.base,
-            Form::Ids | Form::Runs => {
-                self.payload_bytes() > SHARED_LEAF_MAX_BYTES && chunk_start(id) != chunk_start(self.min())
-            }
+        if self.form == Form::Bits {
+            return chunk_start(id) != self.base;
         }
+        let is_too_large = self.payload_bytes() > SHARED_LEAF_MAX_BYTES;
+        is_too_large && chunk_start(id) != chunk_start(self.min()) || self.is_far_from(id)
+    }
+
+    fn is_far_from(&self, id: u64) -> bool {
+        let fits = id.checked_sub(self.base).is_some_and(|delta| delta & !self.layout.mask() == 0);
+        if fits || self.form != Form::Ids {
+            return false;
+        }
+        let width = Layout::width_bound(self.layout.mask() | (id ^ self.base));
+        let wider = self.entries() * width.saturating_sub(self.layout.width()) as usize;
+        let is_outside = || id < chunk_start(self.min()) || id > chunk_end(self.max());
+        wider > LEAF_OVERHEAD_BYTES as usize * 8 && is_outside()
     }
 
     /// Sets `id`, which must be absent and not `is_closed_to`, at its `place_of`. Where the leaf

@@ -137,13 +137,18 @@ impl Leaf {
         (self.form == Form::Bits).then_some(&self.words)
     }
 
+    /// Takes the words of a leaf of bits, which must not be used any more.
+    pub(crate) fn take_bits(&mut self) -> Option<Box<[u64]>> {
+        (self.form == Form::Bits).then(|| std::mem::take(&mut self.words))
+    }
+
     /// The number of ids, 1 to 2^64.
     pub(crate) fn cardinality(&self) -> u128 {
         u128::from(self.card_less_one) + 1
     }
 
     /// Entries of a packed leaf.
-    pub(super) fn entries(&self) -> usize {
+    pub(crate) fn entries(&self) -> usize {
         match self.form {
             Form::Ids => self.card_less_one as usize + 1,
             Form::Runs | Form::Bits => usize::from(self.runs),
@@ -196,7 +201,7 @@ impl Leaf {
     }
 
     /// The number of ids below `id` in the form of ids.
-    pub(super) fn ids_below(&self, id: u64) -> usize {
+    pub(crate) fn ids_below(&self, id: u64) -> usize {
         let width = self.layout.width();
         match id.checked_sub(self.base) {
             None => 0,

@@ -13,6 +13,7 @@
 mod algebra;
 mod bits;
 mod build;
+mod decode;
 mod edit;
 mod leaf;
 mod levels;
@@ -21,6 +22,7 @@ mod read;
 mod record;
 mod relocate;
 mod shape;
+mod staged;
 mod stats;
 mod string_bits;
 mod tree;
@@ -30,6 +32,7 @@ mod walk;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+pub use algebra::{Combination, Remains};
 pub use build::Builder;
 pub use read::BitRead;
 pub use stats::{ByForm, Stats};
@@ -40,7 +43,6 @@ pub(crate) use bits::CHUNK_WORDS;
 pub(crate) use leaf::Leaf;
 pub(crate) use shape::{chunk_end, chunk_start};
 
-use algebra::Op;
 use tree::{Child, Effect, Node};
 
 /// A maximal stretch of members, `start <= end`, both inclusive.
@@ -181,22 +183,22 @@ impl Bitmap {
 
     /// Members of both; the longer length.
     pub fn and(&self, other: &Self) -> Self {
-        self.combine(Op::And, other)
+        Combination::And.evaluate(&[self, other])
     }
 
     /// Members of either; the longer length.
     pub fn or(&self, other: &Self) -> Self {
-        self.combine(Op::Or, other)
+        Combination::Or.evaluate(&[self, other])
     }
 
     /// Members of exactly one; the longer length.
     pub fn xor(&self, other: &Self) -> Self {
-        self.combine(Op::Xor, other)
+        Combination::Xor.evaluate(&[self, other])
     }
 
     /// Members of `self` but not of `other`; the longer length.
     pub fn diff(&self, other: &Self) -> Self {
-        self.combine(Op::Diff, other)
+        Combination::Diff.evaluate(&[self, other])
     }
 
     /// The complement within the logical length, as BITOP NOT. O(runs).
@@ -229,14 +231,7 @@ impl Bitmap {
 
     /// Roughly how many allocations dropping this value frees. O(1).
     pub fn free_effort(&self) -> u64 {
-        match &self.root {
-            None => 1,
-            Some(Child::Leaf(_)) => 2,
-            Some(Child::Node(node)) => {
-                let below = (tree::FANOUT as u64 / 2).saturating_pow(u32::from(node.height) - 1);
-                (node.children.len() as u64).saturating_mul(below).saturating_mul(2)
-            }
-        }
+        free_effort(self.root.as_ref())
     }
 
     /// Checks every invariant of the structure. O(n).
@@ -301,16 +296,17 @@ impl Bitmap {
         }
         self.root = out.finish(0).root;
     }
+}
 
-    fn combine(&self, op: Op, other: &Self) -> Self {
-        let mut out = Builder::new();
-        match (&self.root, &other.root) {
-            (Some(left), Some(right)) => algebra::combine(op, left, right, &mut out),
-            (Some(left), None) if op.keeps_left() => out.push_slice(left, 0, u64::MAX),
-            (None, Some(right)) if op.keeps_right() => out.push_slice(right, 0, u64::MAX),
-            _ => (),
+/// Roughly how many allocations a tree is made of.
+fn free_effort(root: Option<&Child>) -> u64 {
+    match root {
+        None => 1,
+        Some(Child::Leaf(_)) => 2,
+        Some(Child::Node(node)) => {
+            let below = (tree::FANOUT as u64 / 2).saturating_pow(u32::from(node.height) - 1);
+            (node.children.len() as u64).saturating_mul(below).saturating_mul(2)
         }
-        Self { root: out.finish(0).root, length_bytes: self.length_bytes.max(other.length_bytes) }
     }
 }
 

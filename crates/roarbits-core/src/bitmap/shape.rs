@@ -161,7 +161,7 @@ pub(crate) fn append(runs: &mut Vec<Run>, more: impl IntoIterator<Item = Run>) {
 }
 
 /// Bytes of a leaf beside its words: header, counts, and its place in a node.
-const LEAF_OVERHEAD_BYTES: u128 = 96;
+pub(crate) const LEAF_OVERHEAD_BYTES: u128 = 96;
 
 /// The shape of two stretches of runs in one leaf, if that is better than a leaf for
 /// each: the ids fit, and are not so far apart that wider entries cost more than a leaf.

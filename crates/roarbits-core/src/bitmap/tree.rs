@@ -142,6 +142,12 @@ impl Child {
         }
     }
 
+    /// The number of ids in `start..=end`.
+    pub(crate) fn count_between(&self, start: u64, end: u64) -> u128 {
+        let below = start.checked_sub(1).map_or(0, |last| self.rank(last));
+        self.rank(end) - below
+    }
+
     /// The `n`-th smallest id, zero-based; `n` must be below the cardinality.
     pub(crate) fn select(&self, n: u128) -> u64 {
         let (mut child, mut left) = (self, n);
