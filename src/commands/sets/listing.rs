@@ -209,11 +209,9 @@ pub fn randmember(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> 
             context.reply_array(0);
             return Ok(());
         };
-        let ranks = random_ranks(bits.cardinality(), count)?;
-        context.reply_array(ranks.len());
-        for rank in ranks {
-            context.reply_id(bits.select(rank).unwrap_or_default());
-        }
+        let members = bits.select_all(&random_ranks(bits.cardinality(), count)?);
+        context.reply_array(members.len());
+        members.into_iter().for_each(|id| context.reply_id(id));
         Ok(())
     })?
 }

@@ -18,10 +18,12 @@ mod edit;
 mod leaf;
 mod levels;
 mod packing;
+mod ranks;
 mod read;
 mod record;
 mod relocate;
 mod shape;
+mod spans;
 mod staged;
 mod stats;
 mod string_bits;
@@ -34,12 +36,12 @@ use std::sync::Arc;
 
 pub use algebra::{Combination, Remains};
 pub use build::Builder;
-pub use read::BitRead;
-pub use stats::{ByForm, Stats};
+pub use read::{BitRead, Span};
+pub use stats::{ByForm, Sample, Stats};
 pub use string_bits::StringBits;
 pub use walk::Runs;
 
-pub(crate) use bits::CHUNK_WORDS;
+pub(crate) use bits::{next_run, CHUNK_WORDS};
 pub(crate) use leaf::Leaf;
 pub(crate) use shape::{chunk_end, chunk_start};
 
@@ -229,6 +231,12 @@ impl Bitmap {
         Stats::of(self.root.as_ref())
     }
 
+    /// Bytes of everything that the bitmap reaches, shared or not, in the allocator's size
+    /// classes; the value itself is not among them. O(nodes) by a sample.
+    pub fn memory_bytes(&self, sample: Sample) -> u64 {
+        stats::memory_bytes(self.root.as_ref(), sample)
+    }
+
     /// Roughly how many allocations dropping this value frees. O(1).
     pub fn free_effort(&self) -> u64 {
         free_effort(self.root.as_ref())
@@ -335,6 +343,10 @@ impl BitRead for Bitmap {
         self.root.as_ref().filter(|root| n < root.cardinality()).map(|root| root.select(n))
     }
 
+    fn select_all(&self, ranks: &[u128]) -> Vec<u64> {
+        self.root.as_ref().map(|root| ranks::select_all(root, ranks)).unwrap_or_default()
+    }
+
     fn next_present(&self, from: u64) -> Option<u64> {
         self.root.as_ref()?.next_present(from)
     }
@@ -348,6 +360,10 @@ impl BitRead for Bitmap {
 
     fn max(&self) -> Option<u64> {
         self.root.as_ref().map(Child::max)
+    }
+
+    fn spans_in(&self, range: RangeInclusive<u64>) -> Box<dyn Iterator<Item = Span<'_>> + '_> {
+        Box::new(spans::Spans::new(self.root.as_ref(), range))
     }
 
     fn runs_in(&self, range: RangeInclusive<u64>) -> Box<dyn Iterator<Item = Run> + '_> {

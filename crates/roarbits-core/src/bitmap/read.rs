@@ -4,6 +4,22 @@ use std::ops::RangeInclusive;
 
 use super::Run;
 
+/// A stretch of a set, for those who write it down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Span<'a> {
+    /// Members that follow one another.
+    Run(Run),
+    /// The members of one chunk of 2^16 ids, as plain bits.
+    Chunk {
+        /// The first id of the chunk.
+        base: u64,
+        /// 1,024 words: bit `i` of word `k` is the id `base + 64 k + i`.
+        words: &'a [u64],
+        /// The number of maximal runs in the chunk.
+        runs: u16,
+    },
+}
+
 /// Reads of a set of 64-bit ids with a logical length, answered alike by the
 /// adaptive bitmap and by a plain string bitmap.
 pub trait BitRead {
@@ -22,6 +38,12 @@ pub trait BitRead {
     /// The `n`-th smallest member, zero-based.
     fn select(&self, n: u128) -> Option<u64>;
 
+    /// The members of the given ranks, zero-based, in the order given; ranks past the
+    /// end are left out.
+    fn select_all(&self, ranks: &[u128]) -> Vec<u64> {
+        ranks.iter().filter_map(|rank| self.select(*rank)).collect()
+    }
+
     /// The smallest member that is `from` or above.
     fn next_present(&self, from: u64) -> Option<u64>;
 
@@ -33,6 +55,12 @@ pub trait BitRead {
 
     /// The maximal runs of members, cut to the closed `range`, ascending.
     fn runs_in(&self, range: RangeInclusive<u64>) -> Box<dyn Iterator<Item = Run> + '_>;
+
+    /// The members in the closed `range`, ascending: chunks of plain bits that are in the
+    /// range as a whole as they lie, all else as runs, which need not be maximal beside them.
+    fn spans_in(&self, range: RangeInclusive<u64>) -> Box<dyn Iterator<Item = Span<'_>> + '_> {
+        Box::new(self.runs_in(range).map(Span::Run))
+    }
 
     /// The smallest member.
     fn min(&self) -> Option<u64> {

@@ -11,12 +11,12 @@ use crate::bitmap::{BitRead, Bitmap, Builder};
 const IDS: u64 = 1 << 32;
 
 /// The exact size of `encode(bits, range)`, without building it; null if a member
-/// in the closed `range` is beyond 32 bits. O(runs).
+/// in the closed `range` is beyond 32 bits. O(runs and plain bits).
 pub fn encoded_bytes(bits: &dyn BitRead, range: RangeInclusive<u64>) -> Option<u64> {
     let mut buckets = buckets(bits, range)?;
     let mut sizer = Sizer::default();
-    while let Some(stretch) = buckets.next_in(0) {
-        sizer.add(stretch);
+    while let Some(part) = buckets.next_in(0) {
+        sizer.add(part);
     }
     Some(sizer.finish())
 }
@@ -50,5 +50,5 @@ fn decode_body(payload: &[u8]) -> Result<Bitmap, DecodeError> {
 fn buckets(bits: &dyn BitRead, range: RangeInclusive<u64>) -> Option<Buckets<'_>> {
     let from = IDS.max(*range.start());
     let beyond = bits.next_present(from).is_some_and(|id| range.contains(&id));
-    (!beyond).then(|| Buckets::new(bits.runs_in(range)))
+    (!beyond).then(|| Buckets::new(bits, range))
 }

@@ -19,10 +19,10 @@ const KEY_BYTES: u64 = 4;
 /// A key and the smallest body with an id in it: one run container of one run.
 const MIN_BUCKET_BYTES: u64 = KEY_BYTES + 15;
 
-/// The exact size of `encode(bits, range)`, without building it. O(runs), however
-/// long they are.
+/// The exact size of `encode(bits, range)`, without building it. O(runs and plain bits),
+/// however long the runs are.
 pub fn encoded_bytes(bits: &dyn BitRead, range: RangeInclusive<u64>) -> u64 {
-    let mut buckets = Buckets::new(bits.runs_in(range));
+    let mut buckets = Buckets::new(bits, range);
     let mut size = COUNT_BYTES as u64;
     while let Some(key) = buckets.key() {
         let full = buckets.take_full();
@@ -31,8 +31,8 @@ pub fn encoded_bytes(bits: &dyn BitRead, range: RangeInclusive<u64>) -> u64 {
             continue;
         }
         let mut sizer = Sizer::default();
-        while let Some(stretch) = buckets.next_in(key) {
-            sizer.add(stretch);
+        while let Some(part) = buckets.next_in(key) {
+            sizer.add(part);
         }
         size += KEY_BYTES + sizer.finish();
     }
@@ -49,8 +49,8 @@ pub fn encode(bits: &dyn BitRead, range: RangeInclusive<u64>) -> Vec<u8> {
     let size = encoded_bytes(bits, range.clone());
     let mut out = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
     out.extend_from_slice(&[0; COUNT_BYTES]);
-    let mut ahead = Buckets::new(bits.runs_in(range.clone()));
-    let mut behind = Buckets::new(bits.runs_in(range));
+    let mut ahead = Buckets::new(bits, range.clone());
+    let mut behind = Buckets::new(bits, range);
     let mut writer = BodyWriter::default();
     let mut count = 0u64;
     while let Some(key) = ahead.key() {

@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::bitmap::{BitRead, Bitmap, Builder, CHUNK_WORDS};
+use crate::bitmap::{BitRead, Bitmap, Builder, Span, CHUNK_WORDS};
 
 /// The exact size of `encode(bits, range)`; null where that is. O(1).
 pub fn encoded_bytes(bits: &dyn BitRead, range: RangeInclusive<u64>) -> Option<u64> {
@@ -26,10 +26,23 @@ pub fn encode(bits: &dyn BitRead, range: RangeInclusive<u64>) -> Option<Vec<u8>>
     let size = encoded_bytes(bits, range.clone())?;
     let mut out = vec![0; usize::try_from(size).ok()?];
     let base = *range.start();
-    for run in bits.runs_in(range) {
-        set_bits(&mut out, run.start - base, run.end - base);
+    for span in bits.spans_in(range) {
+        match span {
+            Span::Run(run) => set_bits(&mut out, run.start - base, run.end - base),
+            Span::Chunk { base: first, words, .. } => {
+                copy_bits(&mut out[((first - base) / 8) as usize..], words);
+            }
+        }
     }
     Some(out)
+}
+
+/// Copies the bits of a chunk, whose last words may lie beyond the end and are zero then.
+fn copy_bits(out: &mut [u8], words: &[u64]) {
+    for (bytes, word) in out.chunks_mut(8).zip(words) {
+        let word = word.reverse_bits().to_be_bytes();
+        bytes.copy_from_slice(&word[..bytes.len()]);
+    }
 }
 
 /// Decodes a string; its length is the logical length. Any bytes are valid.

@@ -18,7 +18,7 @@
 //! run     flag bit set   u16 runs, runs x (u16 start, u16 length - 1)
 //! ```
 //!
-//! `writer` makes these bytes straight from the runs of a bitmap: through the
+//! `writer` makes these bytes straight from the spans of a bitmap: through the
 //! in-memory form of a Roaring library, 100M Snowflake ids would take 14 GB.
 //! `reader` trusts nothing.
 

@@ -1,23 +1,42 @@
-//! Writes 32-bit Roaring bodies straight from runs.
+//! Writes 32-bit Roaring bodies straight from runs and plain bits.
 //!
-//! A body begins with what its containers hold, so the runs of a bucket are
+//! A body begins with what its containers hold, so the spans of a bucket are
 //! walked twice: first to describe its containers (8 bytes each, at most 65,536),
 //! then to write them. Each container takes its smallest form, as
 //! Roaring's own run optimisation leaves it; on a tie it is not a run container.
 
+use std::ops::RangeInclusive;
+
 use super::{
     BITMAP_BYTES, COOKIE, MAX_ARRAY_CARDINALITY, MAX_CONTAINERS, OFFSETS_FROM_CONTAINERS, RUN_COOKIE,
 };
-use crate::bitmap::Run;
+use crate::bitmap::{next_run, BitRead, Run, Span};
 
 /// The size of the body of a bucket that holds all its 2^32 ids.
 pub(in crate::codec) const FULL_BODY_BYTES: u64 =
     header_bytes(MAX_CONTAINERS as u64, MAX_CONTAINERS as u64) + MAX_CONTAINERS as u64 * 6;
 
-/// The runs of a bitmap, cut at the borders of buckets of 2^32 ids.
+/// The spans of a bitmap, cut at the borders of buckets of 2^32 ids.
 pub(in crate::codec) struct Buckets<'a> {
-    runs: Box<dyn Iterator<Item = Run> + 'a>,
-    rest: Option<Run>,
+    spans: Box<dyn Iterator<Item = Span<'a>> + 'a>,
+    rest: Option<Span<'a>>,
+}
+
+/// A part of one bucket.
+#[derive(Clone, Copy)]
+pub(in crate::codec) enum Part<'a> {
+    /// Ids that follow one another.
+    Stretch(Stretch),
+    /// All ids of one container.
+    Chunk(Chunk<'a>),
+}
+
+/// The ids of one container as plain bits, least significant first.
+#[derive(Clone, Copy)]
+pub(in crate::codec) struct Chunk<'a> {
+    key: u16,
+    words: &'a [u64],
+    runs: u16,
 }
 
 /// Ids of one bucket that follow one another: their lower 32 bits, inclusive.
@@ -54,38 +73,59 @@ pub(in crate::codec) struct Sizer {
 }
 
 impl<'a> Buckets<'a> {
-    /// Over ascending maximal runs.
-    pub(in crate::codec) fn new(mut runs: Box<dyn Iterator<Item = Run> + 'a>) -> Self {
-        let rest = runs.next();
-        Self { runs, rest }
+    /// Over the members in the closed `range`.
+    pub(in crate::codec) fn new(bits: &'a dyn BitRead, range: RangeInclusive<u64>) -> Self {
+        let mut spans = bits.spans_in(range);
+        let rest = spans.next();
+        Self { spans, rest }
     }
 
-    /// The key (upper 32 bits) of the bucket that holds the next run.
+    /// The key (upper 32 bits) of the bucket that holds the next span.
     pub(in crate::codec) fn key(&self) -> Option<u32> {
-        self.rest.map(|run| (run.start >> 32) as u32)
+        let start = match self.rest? {
+            Span::Run(run) => run.start,
+            Span::Chunk { base, .. } => base,
+        };
+        Some((start >> 32) as u32)
     }
 
-    /// Takes the next stretch of bucket `key`; null where the bucket ends.
-    pub(in crate::codec) fn next_in(&mut self, key: u32) -> Option<Stretch> {
-        let run = self.rest.filter(|run| (run.start >> 32) as u32 == key)?;
-        let border = run.start | u64::from(u32::MAX);
-        self.rest =
-            if run.end > border { Some(Run { start: border + 1, end: run.end }) } else { self.runs.next() };
-        Some(Stretch { first: run.start as u32, last: run.end.min(border) as u32 })
+    /// Takes the next part of bucket `key`; null where the bucket ends.
+    pub(in crate::codec) fn next_in(&mut self, key: u32) -> Option<Part<'a>> {
+        if self.key() != Some(key) {
+            return None;
+        }
+        match self.rest? {
+            Span::Chunk { base, words, runs } => {
+                self.rest = self.spans.next();
+                Some(Part::Chunk(Chunk { key: (base >> 16) as u16, words, runs }))
+            }
+            Span::Run(run) => {
+                let border = run.start | u64::from(u32::MAX);
+                self.rest = match run.end > border {
+                    true => Some(Span::Run(Run { start: border + 1, end: run.end })),
+                    false => self.spans.next(),
+                };
+                let last = run.end.min(border) as u32;
+                Some(Part::Stretch(Stretch { first: run.start as u32, last }))
+            }
+        }
     }
 
     /// Takes the full buckets that come next, if any; their number.
     pub(in crate::codec) fn take_full(&mut self) -> u64 {
-        let Some(run) = self.rest.filter(|run| run.start as u32 == 0) else {
+        let Some(Span::Run(run)) = self.rest else {
             return 0;
         };
+        if run.start as u32 != 0 {
+            return 0;
+        }
         let ids = u128::from(run.end - run.start) + 1;
         let full = (ids >> 32) as u64;
         if full > 0 {
             let left = ids as u32;
             self.rest = match left {
-                0 => self.runs.next(),
-                _ => Some(Run { start: run.end - u64::from(left - 1), end: run.end }),
+                0 => self.spans.next(),
+                _ => Some(Span::Run(Run { start: run.end - u64::from(left - 1), end: run.end })),
             };
         }
         full
@@ -129,6 +169,22 @@ impl Piece {
     }
 }
 
+impl Chunk<'_> {
+    fn container(self) -> Container {
+        let cardinality = self.words.iter().map(|word| word.count_ones()).sum();
+        Container { key: self.key, runs: self.runs, cardinality }
+    }
+
+    /// Visits the runs of the chunk.
+    fn for_each_piece(self, mut visit: impl FnMut(Piece)) {
+        let mut from = Some(0);
+        while let Some(run) = from.and_then(|from| next_run(self.words, 0, from)) {
+            visit(Piece { key: self.key, first: run.start as u16, last: run.end as u16 });
+            from = u16::try_from(run.end + 1).ok();
+        }
+    }
+}
+
 impl Container {
     fn of(piece: Piece) -> Self {
         Self { key: piece.key, runs: 1, cardinality: piece.cardinality() }
@@ -162,8 +218,20 @@ impl Container {
 }
 
 impl Sizer {
-    /// Adds the next stretch of the bucket.
-    pub(in crate::codec) fn add(&mut self, stretch: Stretch) {
+    /// Adds the next part of the bucket.
+    pub(in crate::codec) fn add(&mut self, part: Part<'_>) {
+        match part {
+            Part::Stretch(stretch) => self.add_stretch(stretch),
+            Part::Chunk(chunk) => {
+                if let Some(done) = self.open.take() {
+                    self.close(done, 1);
+                }
+                self.close(chunk.container(), 1);
+            }
+        }
+    }
+
+    fn add_stretch(&mut self, stretch: Stretch) {
         let (head, full, tail) = stretch.cut();
         self.add_piece(head);
         if let Some(tail) = tail {
@@ -173,7 +241,7 @@ impl Sizer {
         }
     }
 
-    /// The size in bytes of the body of all stretches added.
+    /// The size in bytes of the body of all parts added.
     pub(in crate::codec) fn finish(mut self) -> u64 {
         if let Some(open) = self.open.take() {
             self.close(open, 1);
@@ -233,26 +301,37 @@ impl BodyWriter {
         write_header(&self.plan, out);
         let mut coming = self.plan.iter();
         let mut open = OpenContainer { key: None, form: Form::Array, at: 0 };
-        while let Some(stretch) = behind.next_in(key) {
-            stretch.for_each_piece(|piece| {
-                if open.key != Some(piece.key) {
+        while let Some(part) = behind.next_in(key) {
+            match part {
+                Part::Stretch(stretch) => stretch.for_each_piece(|piece| {
+                    if open.key != Some(piece.key) {
+                        if let Some(container) = coming.next() {
+                            open = OpenContainer::begin(container, out);
+                        }
+                    }
+                    open.write(piece, out);
+                }),
+                Part::Chunk(chunk) => {
                     if let Some(container) = coming.next() {
                         open = OpenContainer::begin(container, out);
+                        open.write_chunk(chunk, out);
                     }
                 }
-                open.write(piece, out);
-            });
+            }
         }
     }
 
     /// Describes the containers of bucket `key`.
     fn plan(&mut self, key: u32, ahead: &mut Buckets<'_>) {
         self.plan.clear();
-        while let Some(stretch) = ahead.next_in(key) {
-            stretch.for_each_piece(|piece| match self.plan.last_mut() {
-                Some(last) if last.key == piece.key => last.add(piece),
-                _ => self.plan.push(Container::of(piece)),
-            });
+        while let Some(part) = ahead.next_in(key) {
+            match part {
+                Part::Stretch(stretch) => stretch.for_each_piece(|piece| match self.plan.last_mut() {
+                    Some(last) if last.key == piece.key => last.add(piece),
+                    _ => self.plan.push(Container::of(piece)),
+                }),
+                Part::Chunk(chunk) => self.plan.push(chunk.container()),
+            }
         }
     }
 }
@@ -298,6 +377,16 @@ impl OpenContainer {
             Form::Run => put_u16(out, container.runs),
         }
         Self { key: Some(container.key), form, at }
+    }
+
+    /// Writes all that the container holds.
+    fn write_chunk(&self, chunk: Chunk<'_>, out: &mut Vec<u8>) {
+        if self.form != Form::Bitmap {
+            return chunk.for_each_piece(|piece| self.write(piece, out));
+        }
+        for (bytes, word) in out[self.at..].chunks_exact_mut(8).zip(chunk.words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
     }
 
     fn write(&self, piece: Piece, out: &mut Vec<u8>) {
