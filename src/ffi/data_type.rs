@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use redis_module::raw;
 
 use super::defrag::Defrag;
+use super::footprint;
 use super::serial::{AofWriter, Digest, LoadError, Loader, Saver};
 use super::trampoline::catch;
 
@@ -39,8 +40,8 @@ pub trait DataType: 'static {
     /// Writes the commands that make the value from nothing. May run in a forked child.
     fn aof_rewrite(to: &mut AofWriter, value: &Self::Value);
 
-    /// The bytes that the value takes up, the box included.
-    fn mem_usage(value: &Self::Value) -> usize;
+    /// The bytes that the value refers to; by a sample, unless `samples` is 0.
+    fn mem_usage(value: &Self::Value, samples: usize) -> usize;
 
     /// Feeds everything that makes two values differ, and nothing else.
     fn digest(to: &mut Digest, value: &Self::Value);
@@ -166,19 +167,23 @@ unsafe extern "C" fn free<T: DataType>(value: *mut c_void) {
     catch("free", || T::free(*value));
 }
 
+/// What MEMORY USAGE samples unless it is told.
+const DEFAULT_SAMPLES: usize = 5;
+
 unsafe extern "C" fn mem_usage<T: DataType>(value: *const c_void) -> usize {
     // SAFETY: precondition 4.
-    let value = unsafe { borrow::<T>(value) };
-    catch("mem_usage", || T::mem_usage(value)).unwrap_or(0)
+    unsafe { mem_usage2::<T>(std::ptr::null_mut(), value, DEFAULT_SAMPLES) }
 }
 
 unsafe extern "C" fn mem_usage2<T: DataType>(
     _: *mut raw::RedisModuleKeyOptCtx,
     value: *const c_void,
-    _samples: usize,
+    samples: usize,
 ) -> usize {
-    // SAFETY: as the first form.
-    unsafe { mem_usage::<T>(value) }
+    // SAFETY: precondition 4.
+    let (held, value) = unsafe { (footprint::of_box(value), borrow::<T>(value)) };
+    let referred = catch("mem_usage", || T::mem_usage(value, samples)).unwrap_or(0);
+    held.saturating_add(referred)
 }
 
 unsafe extern "C" fn free_effort<T: DataType>(_: *mut raw::RedisModuleString, value: *const c_void) -> usize {

@@ -34,6 +34,7 @@ mod config;
 mod context;
 mod data_type;
 mod defrag;
+mod footprint;
 mod info;
 mod key;
 mod load;

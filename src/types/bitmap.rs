@@ -4,6 +4,7 @@
 //! says that it is the last (`docs/design/format.md`). In an append-only file it
 //! is one RB.IMPORT a piece.
 
+use roarbits_core::bitmap::Sample;
 use roarbits_core::codec::native::{pieces, Assembler};
 use roarbits_core::{BitRead, Bitmap};
 
@@ -48,9 +49,9 @@ impl DataType for BitmapType {
         }
     }
 
-    fn mem_usage(bitmap: &Bitmap) -> usize {
-        let reachable = usize::try_from(bitmap.stats().memory_bytes).unwrap_or(usize::MAX);
-        reachable.saturating_add(size_of::<Bitmap>())
+    fn mem_usage(bitmap: &Bitmap, samples: usize) -> usize {
+        let sample = if samples == 0 { Sample::All } else { Sample::Some };
+        usize::try_from(bitmap.memory_bytes(sample)).unwrap_or(usize::MAX)
     }
 
     /// The logical length, then every maximal run: two histories of one set agree.

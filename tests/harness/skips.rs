@@ -47,6 +47,11 @@ pub const SKIPS: &[Skip] = &[
         reason: NO_ACTIVEDEFRAG,
     },
     Skip {
+        test: "footprint::memory_usage_is_what_the_server_counts_for_real_sets",
+        on: |_| places::data().is_none(),
+        reason: NO_DATA,
+    },
+    Skip {
         test: "introspection::command_docs_is_the_row",
         on: Flavor::is_before_7,
         reason: "COMMAND DOCS came with Redis 7.0",

@@ -9,6 +9,7 @@ mod defrag;
 mod differential;
 mod equality;
 mod examples;
+mod footprint;
 mod golden;
 mod harness;
 mod hostile;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         ("differential", differential::tests()),
         ("equality", equality::tests()),
         ("examples", examples::tests()),
+        ("footprint", footprint::tests()),
         ("golden", golden::tests()),
         ("harness", harness::tests()),
         ("hostile", hostile::tests()),

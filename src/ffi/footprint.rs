@@ -1,0 +1,54 @@
+//! What a value takes up beside what it refers to: its box, and what the server keeps
+//! for a value of a module without counting it in MEMORY USAGE.
+//!
+//! ```text
+//! key -> object -> type and value -> box -> what the value refers to
+//!        16 bytes  16 bytes
+//! ```
+//!
+//! No server counts the pair of type and value. The object is counted by Redis from
+//! 8.2 on; Valkey and older servers leave out that of a module's value only.
+
+use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
+
+use redis_module::raw;
+
+/// Sixteen bytes, the size of the object and of the pair of type and value.
+type Header = [u64; 2];
+/// The first Redis that counts the object.
+const REDIS_8_2: c_int = 0x0008_0200;
+
+/// The bytes of the box at `value`, and of what leads to it uncounted.
+///
+/// # Safety
+/// Precondition 4.
+pub(super) unsafe fn of_box(value: *const c_void) -> usize {
+    // SAFETY: preconditions 2 and 4.
+    let held = unsafe { api!(RedisModule_MallocSize)(value.cast_mut()) };
+    held + uncounted_bytes()
+}
+
+fn uncounted_bytes() -> usize {
+    static UNCOUNTED_BYTES: OnceLock<usize> = OnceLock::new();
+    *UNCOUNTED_BYTES.get_or_init(|| {
+        let header: Box<Header> = Box::default();
+        // SAFETY: precondition 2; the box is of the server's allocator.
+        let bytes = unsafe { api!(RedisModule_MallocSize)(std::ptr::from_ref(&*header).cast_mut().cast()) };
+        bytes * if counts_objects() { 1 } else { 2 }
+    })
+}
+
+fn counts_objects() -> bool {
+    // SAFETY: precondition 2.
+    !is_valkey() && unsafe { api!(RedisModule_GetServerVersion)() } >= REDIS_8_2
+}
+
+/// Whether the server has functions under Valkey's own names.
+fn is_valkey() -> bool {
+    let mut found: *mut c_void = std::ptr::null_mut();
+    let at: *mut *mut c_void = &mut found;
+    // SAFETY: precondition 2; the server writes a pointer to `at`, if anything.
+    let status = unsafe { api!(RedisModule_GetApi)(c"ValkeyModule_Alloc".as_ptr(), at.cast()) };
+    status == raw::REDISMODULE_OK as c_int && !found.is_null()
+}
