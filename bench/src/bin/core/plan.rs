@@ -8,7 +8,7 @@ use roarbits_bench::{Goal, Results, Row, Subject};
 use roarbits_datasets::DataSet;
 
 /// Sets of a smoke run hold at most so many ids.
-const QUICK_IDS: usize = 20_000;
+const QUICK_IDS: usize = 5000;
 
 /// Measures the core by itself: memory, kernels, growth, worst inserts.
 #[derive(Debug, Parser)]
@@ -85,7 +85,11 @@ impl Plan {
         eprintln!("{:>5} s  {what}", self.begun.elapsed().as_secs());
     }
 
+    /// Keeps a row, and says what it is.
     pub fn push(&mut self, row: Row) {
+        let at = row.at.map(|at| format!(" at {at}")).unwrap_or_default();
+        let Row { set, operation, subject, value, unit, .. } = &row;
+        self.tell(&format!("  {set}, {operation}{at}, {}: {value:.3} {unit}", subject.title()));
         self.rows.push(row);
     }
 }

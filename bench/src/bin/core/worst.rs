@@ -11,7 +11,7 @@ use crate::plan::{row, Plan};
 use crate::timing::timed;
 
 const INSERTS: usize = 10_000_000;
-const QUICK_INSERTS: usize = 20_000;
+const QUICK_INSERTS: usize = 5000;
 
 pub fn measure(plan: &mut Plan) -> io::Result<()> {
     for (set, name) in [(DataSet::D3_1M, "D3"), (DataSet::D4_SLOW, "D4-1/s")] {

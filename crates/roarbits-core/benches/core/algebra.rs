@@ -1,7 +1,7 @@
 //! Set algebra over two and seven sets of one kind.
 
 use criterion::Criterion;
-use roarbits_core::Bitmap;
+use roarbits_core::{Bitmap, Combination};
 use roarbits_datasets::DataSet;
 use roaring::{RoaringBitmap, RoaringTreemap};
 
@@ -18,7 +18,27 @@ pub fn benches(criterion: &mut Criterion) {
             true => rows::<RoaringBitmap>(criterion, data),
             false => rows::<RoaringTreemap>(criterion, data),
         }
+        thresholds(criterion, data);
     }
+}
+
+/// What only ours has: at least three of seven, and a result in the place of an old one.
+fn thresholds(criterion: &mut Criterion, data: DataSet) {
+    let sets: Sets<Bitmap> = Sets::new(data);
+    let three = Combination::AtLeast(3);
+    sets.row(criterion, "at least 3 of 7", |bencher| {
+        let operands = sets.some(OPERANDS);
+        bencher.iter(|| three.evaluate(&operands));
+    });
+    sets.row(criterion, "at least 3 of 7, counted", |bencher| {
+        let operands = sets.some(OPERANDS);
+        bencher.iter(|| three.count(&operands));
+    });
+    sets.row(criterion, "AND of 2, dest reused", |bencher| {
+        let operands = sets.some(2);
+        let mut dest = Combination::And.evaluate(&operands);
+        bencher.iter(|| Combination::And.evaluate_into(&operands, &mut dest));
+    });
 }
 
 fn rows<S: Subject>(criterion: &mut Criterion, data: DataSet) {

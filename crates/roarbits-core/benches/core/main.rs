@@ -1,7 +1,7 @@
 //! The core by operation and shape, with the roaring crate as a row beside each:
 //!
 //! ```text
-//! make bench                      everything, about ten minutes
+//! make bench                      everything, minutes
 //! make bench FILTER='AND'         what has this in its name: operation/set/subject
 //! ```
 //!
@@ -21,6 +21,7 @@ use criterion::Criterion;
 fn main() {
     let mut criterion = Criterion::default()
         .sample_size(10)
+        .nresamples(2000)
         .warm_up_time(Duration::from_millis(100))
         .measurement_time(Duration::from_millis(300))
         .configure_from_args();

@@ -5,7 +5,7 @@
 use std::ops::RangeInclusive;
 
 use roarbits_core::codec::native;
-use roarbits_core::{BitRead, Bitmap, Builder};
+use roarbits_core::{BitRead, Bitmap, Builder, Combination};
 use roaring::{MultiOps, RoaringBitmap, RoaringTreemap};
 
 /// A set of ids. Ids that a subject cannot hold are a mistake of the benchmark.
@@ -102,39 +102,32 @@ impl Subject for Bitmap {
     }
 
     fn and(sets: &[&Self]) -> Self {
-        folded(sets, |a, b| a.and(b))
+        Combination::And.evaluate(sets)
     }
 
     fn and_count(sets: &[&Self]) -> u64 {
-        BitRead::cardinality(&<Self as Subject>::and(sets)) as u64
+        Combination::And.count(sets) as u64
     }
 
     fn or(sets: &[&Self]) -> Self {
-        folded(sets, |a, b| a.or(b))
+        Combination::Or.evaluate(sets)
     }
 
     fn or_count(sets: &[&Self]) -> u64 {
-        BitRead::cardinality(&<Self as Subject>::or(sets)) as u64
+        Combination::Or.count(sets) as u64
     }
 
     fn xor(sets: &[&Self]) -> Self {
-        folded(sets, |a, b| a.xor(b))
+        Combination::Xor.evaluate(sets)
     }
 
     fn diff(sets: &[&Self]) -> Self {
-        folded(sets, |a, b| a.diff(b))
+        Combination::Diff.evaluate(sets)
     }
 
     fn not(&self, _last: u64) -> Self {
         Self::not(self)
     }
-}
-
-fn folded(sets: &[&Bitmap], both: impl Fn(&Bitmap, &Bitmap) -> Bitmap) -> Bitmap {
-    let Some((first, rest)) = sets.split_first() else {
-        return Bitmap::new();
-    };
-    rest.iter().fold((*first).clone(), |all, set| both(&all, set))
 }
 
 /// The two types of the roaring crate have the same methods, on ids of their width.
