@@ -66,12 +66,15 @@ pub const SKIPS: &[Skip] = &[
         on: Flavor::is_before_7,
         reason: "permissions to only read or only write a key came with Redis 7.0",
     },
-    Skip {
-        test: "load::a_hundred_million_ids_are_as_usable_as_a_hundred",
-        on: |_| std::env::var_os("ROARBITS_HEAVY").is_none(),
-        reason: "minutes of work, done by `make test-heavy` (ROARBITS_HEAVY)",
-    },
+    Skip { test: "load::a_hundred_million_ids_are_as_usable_as_a_hundred", on: is_light, reason: HEAVY },
+    Skip { test: "load::a_save_beside_writes_copies_the_pages_they_change", on: is_light, reason: HEAVY },
 ];
+
+const HEAVY: &str = "minutes of work, done by `make test-heavy` (ROARBITS_HEAVY)";
+
+fn is_light(_: &Flavor) -> bool {
+    std::env::var_os("ROARBITS_HEAVY").is_none()
+}
 
 const NO_DATA: &str = "this machine has no folder of real data sets (ROARBITS_DATA)";
 

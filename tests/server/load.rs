@@ -2,8 +2,8 @@
 //! table, a copy, a save, a sync and a deletion, on 100M dense ids and on 30M
 //! Snowflake ids. Times are the server's own (SLOWLOG), printed as a table.
 //!
-//! Minutes of work: `make test-heavy` sets `ROARBITS_HEAVY`, without it the test
-//! is skipped. `ROARBITS_SNOWFLAKES` says how many million Snowflake ids there are.
+//! Minutes of work: `make test-heavy` sets `ROARBITS_HEAVY`, without it the tests
+//! are skipped. `ROARBITS_SNOWFLAKES` says how many million Snowflake ids there are.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -12,9 +12,19 @@ use roarbits_tests::{args, spec, tests, Args, Client, Server, TestList, Value};
 
 use crate::samples;
 
+mod cow;
+
+use cow::a_save_beside_writes_copies_the_pages_they_change;
+
 pub fn tests() -> TestList {
-    tests![a_hundred_million_ids_are_as_usable_as_a_hundred]
+    tests![
+        a_hundred_million_ids_are_as_usable_as_a_hundred,
+        a_save_beside_writes_copies_the_pages_they_change,
+    ]
 }
+
+/// How long a save of a gigabyte may take.
+const SAVE_LIMIT: Duration = Duration::from_secs(120);
 
 /// Bytes of the dense bitmap as a string; three of four bits are set.
 const DENSE_BYTES: usize = 16 << 20;
