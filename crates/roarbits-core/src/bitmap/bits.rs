@@ -23,14 +23,17 @@ pub(crate) fn count_runs(words: &[u64]) -> u32 {
 
 /// The bits in which positions of set bits differ from the lowest one.
 pub(crate) fn varying(words: &[u64]) -> u64 {
-    let differing = |set: &mut dyn Iterator<Item = u64>| {
-        let first = set.next().unwrap_or(0);
-        set.fold(0, |bits, at| bits | (at ^ first))
-    };
     let any = words.iter().fold(0, |any, word| any | word);
-    let within = differing(&mut (0..64).filter(|bit| any >> bit & 1 == 1));
-    let between = differing(&mut (0..words.len() as u64).filter(|k| words[*k as usize] != 0));
-    between << 6 | within
+    let within = match any {
+        0 => 0,
+        any => (0..64)
+            .filter(|bit| any >> bit & 1 == 1)
+            .fold(0, |bits, at| bits | (at ^ u64::from(any.trailing_zeros()))),
+    };
+    let first = words.iter().position(|word| *word != 0).unwrap_or(0);
+    let differing = |(k, word): (usize, &u64)| if *word == 0 { 0 } else { k ^ first };
+    let between = words.iter().enumerate().map(differing).fold(0, |bits, k| bits | k);
+    (between as u64) << 6 | within
 }
 
 /// The number of bits set at `at` or below.

@@ -46,21 +46,26 @@ impl Builder {
 
     /// Appends one id, above everything appended before.
     pub fn push_id(&mut self, id: u64) {
-        if !self.pending.is_empty() {
-            return self.push_run(Run { start: id, end: id });
-        }
-        if self.staged.is_better_without(id) {
-            self.flush();
-        }
-        self.staged.push(id);
-        if self.staged.overflows() {
-            self.relieve();
-        }
+        self.push_ids(&[id]);
     }
 
     /// Appends ascending ids, above everything appended before.
     pub(crate) fn push_ids(&mut self, ids: &[u64]) {
-        ids.iter().for_each(|id| self.push_id(*id));
+        let mut rest = ids;
+        while let Some((id, others)) = rest.split_first() {
+            if !self.pending.is_empty() {
+                self.push_run(Run { start: *id, end: *id });
+                rest = others;
+                continue;
+            }
+            let added = self.staged.extend(rest);
+            rest = &rest[added..];
+            if self.staged.overflows() {
+                self.relieve();
+            } else if !rest.is_empty() {
+                self.flush();
+            }
+        }
     }
 
     /// Makes leaves of staged ids, or runs of them if there are long ones.
@@ -231,6 +236,16 @@ impl Builder {
         self.flush();
         self.shape = Shape::of_all(rest.iter().copied());
         self.pending = rest;
+        self.restage();
+    }
+
+    /// Makes staged ids of pending runs if each is one id.
+    fn restage(&mut self) {
+        if self.shape.is_some_and(|shape| shape.card == shape.runs as u128 && !shape.overflows()) {
+            let ids: Vec<u64> = self.pending.drain(..).map(|run| run.start).collect();
+            self.shape = None;
+            self.push_ids(&ids);
+        }
     }
 
     /// Makes a leaf of the pending runs; of only a few, together with a leaf before them that is not full.
@@ -280,6 +295,10 @@ fn is_dense(words: &[u64], card: u32, runs: u32) -> bool {
     let Some(mean) = card.checked_div(runs) else {
         return false;
     };
+    // No entries of `card` different ids have fewer bits than their number.
+    if runs * DENSE_START_BITS > MAX_BITS && card * bit_length(u64::from(card) - 1) > MAX_BITS {
+        return true;
+    }
     let run_width = DENSE_START_BITS + bit_length(u64::from(mean) - 1);
     runs * run_width > MAX_BITS && card * Layout::width_bound(bits::varying(words)) > MAX_BITS
 }

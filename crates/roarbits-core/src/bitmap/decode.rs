@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::leaf::{Form, Leaf};
-use super::packing::{self, low_mask};
+use super::packing::{low_mask, Field, Layout};
 
 impl Leaf {
     /// The entries of a leaf of ids that are in `start..=end`.
@@ -19,76 +19,122 @@ impl Leaf {
     /// Appends the ids of a range of entries of a leaf of ids.
     pub(crate) fn decode(&self, entries: Range<usize>, out: &mut Vec<u64>) {
         debug_assert_eq!(self.form, Form::Ids);
-        let [low, middle, high] = self.layout.fields();
-        let width = self.layout.width();
-        let entries =
-            Entries { words: &self.words, width, at: entries.start * width as usize, left: entries.len() };
-        let base = self.base;
-        if middle.width == 0 {
-            let shift = low.shift & 63;
-            return out.extend(entries.map(|entry| base + (entry << shift)));
+        let from = out.len();
+        out.resize(from + entries.len(), 0);
+        let out = &mut out[from..];
+        let (width, base) = (self.layout.width(), self.base);
+        let at = entries.start * width as usize;
+        match self.layout.fields() {
+            [only, Field { width: 0, .. }, _] => {
+                unpack(&self.words, at, width, out, |entry| base + (entry << (only.shift & 63)));
+            }
+            [low, high, Field { width: 0, .. }] => {
+                let (low_width, lowest) = (low.width, low_mask(u32::from(low.width)));
+                unpack(&self.words, at, width, out, |entry| {
+                    base + ((entry & lowest) << low.shift | (entry >> low_width) << high.shift)
+                });
+            }
+            [low, middle, high] => {
+                let (low_width, lowest) = (low.width, low_mask(u32::from(low.width)));
+                let (high_from, middle_mask) = (low.width + middle.width, low_mask(u32::from(middle.width)));
+                unpack(&self.words, at, width, out, |entry| {
+                    let middle_bits = (entry >> low_width & middle_mask) << middle.shift;
+                    base + ((entry & lowest) << low.shift | middle_bits | (entry >> high_from) << high.shift)
+                });
+            }
         }
-        let (low_width, middle_width) = (u32::from(low.width), u32::from(middle.width));
-        let (low_mask, middle_mask) = (low_mask(low_width), low_mask(middle_width));
-        let high_from = (low_width + middle_width) & 63;
-        let has_high = high.width > 0;
-        let high_mask = if has_high { u64::MAX } else { 0 };
-        out.extend(entries.map(|entry| {
-            let kept = (entry & low_mask) << low.shift
-                | (entry >> low_width & middle_mask) << middle.shift
-                | (entry >> high_from & high_mask) << (high.shift & 63);
-            base + kept
-        }));
     }
 }
 
-/// Fields of equal width, one after the other.
-struct Entries<'a> {
-    words: &'a [u64],
-    width: u32,
-    at: usize,
-    left: usize,
-}
-
-impl Iterator for Entries<'_> {
-    type Item = u64;
-
-    #[inline]
-    fn next(&mut self) -> Option<u64> {
-        self.left = self.left.checked_sub(1)?;
-        let (word, offset) = (self.at / 64, (self.at % 64) as u32);
-        self.at += self.width as usize;
-        let low = self.words.get(word).copied().unwrap_or(0) >> offset;
-        let high = self.words.get(word + 1).copied().unwrap_or(0) << 1 << (63 - offset);
-        Some((low | high) & low_mask(self.width))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
+/// Reads fields of `width` bits from bit `at` on, one for each place of `out`.
+#[inline(always)]
+fn unpack(words: &[u64], mut at: usize, width: u32, out: &mut [u64], id_of: impl Fn(u64) -> u64) {
+    let mask = low_mask(width);
+    for out in out {
+        let (word, offset) = (at / 64, (at % 64) as u32);
+        at += width as usize;
+        let low = words.get(word).map_or(0, |word| word >> offset);
+        // Shifted twice, since all 64 bits may have to go.
+        let high = words.get(word + 1).map_or(0, |word| word << 1 << (63 - offset));
+        *out = id_of((low | high) & mask);
     }
 }
-
-impl ExactSizeIterator for Entries<'_> {}
 
 /// Packs ids that fit `layout` into words of fields, from field 0 on.
-pub(crate) fn pack_all(ids: &[u64], base: u64, layout: packing::Layout, words: &mut [u64]) {
+pub(crate) fn pack_all(ids: &[u64], base: u64, layout: Layout, words: &mut [u64]) {
     let width = layout.width();
-    if width == 0 {
-        return;
+    match layout.fields() {
+        _ if width == 0 => {}
+        [only, Field { width: 0, .. }, _] => pack(ids, width, words, |id| (id - base) >> (only.shift & 63)),
+        [low, high, Field { width: 0, .. }] => {
+            let (low_width, lowest) = (low.width, low_mask(u32::from(low.width)));
+            pack(ids, width, words, |id| {
+                let delta = id - base;
+                delta >> low.shift & lowest | delta >> high.shift << low_width
+            });
+        }
+        _ => pack(ids, width, words, |id| layout.pack(id - base)),
     }
-    let (mut filled, mut word, mut k) = (0u32, 0u64, 0);
+}
+
+#[inline(always)]
+fn pack(ids: &[u64], width: u32, words: &mut [u64], entry_of: impl Fn(u64) -> u64) {
+    let (mut filled, mut word) = (0u32, 0u64);
+    let mut words = words.iter_mut();
     for id in ids {
-        let entry = layout.pack(id - base);
+        let entry = entry_of(*id);
         word |= entry << filled;
         filled += width;
         if filled >= 64 {
-            words[k] = word;
-            k += 1;
+            if let Some(full) = words.next() {
+                *full = word;
+            }
             filled -= 64;
             word = if filled > 0 { entry >> (width - filled) } else { 0 };
         }
     }
-    if filled > 0 {
-        words[k] = word;
+    if let Some(last) = words.next().filter(|_| filled > 0) {
+        *last = word;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bitmap::packing::{class_words, words_for, Room};
+
+    #[test]
+    fn packed_ids_decode_to_themselves_in_every_layout() {
+        let apart = |shifts: &[u32]| -> Vec<u64> {
+            (0..200u64)
+                .map(|i| shifts.iter().enumerate().map(|(k, shift)| (i >> (k * 3) & 7) << shift).sum())
+                .collect()
+        };
+        let sets = [
+            vec![5],
+            (0..500).collect(),
+            (0..300).map(|i| i * 1_000_003).collect(),
+            apart(&[3, 20]),
+            apart(&[0, 12, 40]),
+            apart(&[61]),
+            (0..64).map(|bit| 1 << bit).collect(),
+            vec![0, u64::MAX],
+        ];
+        for mut ids in sets {
+            ids.sort_unstable();
+            ids.dedup();
+            let varying = ids.iter().fold(0, |varying, id| varying | (id ^ ids[0]));
+            let (base, layout) = Layout::choose(ids[0], ids[ids.len() - 1], varying, Room::Above);
+            let mut words = vec![0; class_words(words_for(ids.len(), layout.width()))].into_boxed_slice();
+            pack_all(&ids, base, layout, &mut words);
+            let mut leaf = Leaf::single(base);
+            (leaf.words, leaf.layout, leaf.card_less_one) = (words, layout, ids.len() as u64 - 1);
+            assert_eq!((0..ids.len()).map(|i| leaf.id_at(i)).collect::<Vec<_>>(), ids);
+            for from in [0, ids.len() / 3, ids.len()] {
+                let mut decoded = vec![9];
+                leaf.decode(from..ids.len(), &mut decoded);
+                assert_eq!(decoded[1..], ids[from..]);
+            }
+        }
     }
 }

@@ -179,7 +179,7 @@ impl Leaf {
     }
 
     /// Id `i` of the form of ids.
-    pub(super) fn id_at(&self, i: usize) -> u64 {
+    pub(crate) fn id_at(&self, i: usize) -> u64 {
         self.base + self.layout.unpack(packing::get(&self.words, self.layout.width(), i))
     }
 

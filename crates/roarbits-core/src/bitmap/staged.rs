@@ -13,16 +13,40 @@ const SHARED_LEAF_MAX_BITS: usize = SHARED_LEAF_MAX_BYTES * 8;
 const CHUNK_LEAF_MAX_BITS: usize = CHUNK_LEAF_MAX_BYTES * 8;
 const LEAF_OVERHEAD_BITS: usize = LEAF_OVERHEAD_BYTES as usize * 8;
 
+/// Ids that are looked at together.
+const BLOCK: usize = 16;
+
 /// Ids that will make a leaf.
 #[derive(Debug, Default)]
 pub(crate) struct Staged {
     ids: Vec<u64>,
+    sums: Sums,
+}
+
+/// What decides how ids are encoded.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
     /// Bits in which an id differs from the first.
     varying: u64,
     /// Bits of an entry.
     width: usize,
     /// Maximal runs.
     runs: usize,
+}
+
+impl Sums {
+    fn of(ids: &[u64]) -> Self {
+        let Some(first) = ids.first() else {
+            return Self::default();
+        };
+        let varying = ids.iter().fold(0, |varying, id| varying | (id ^ first));
+        Self { varying, width: Layout::width_bound(varying) as usize, runs: 1 + gaps(ids) }
+    }
+}
+
+/// Places where an id does not follow the one before it.
+fn gaps(ids: &[u64]) -> usize {
+    ids.iter().zip(ids.iter().skip(1)).filter(|(id, next)| *next - *id != 1).count()
 }
 
 impl Staged {
@@ -32,100 +56,133 @@ impl Staged {
 
     /// Bytes of the ids, packed.
     pub(crate) fn packed_bytes(&self) -> usize {
-        (self.ids.len() * self.width).div_ceil(8)
+        (self.ids.len() * self.sums.width).div_ceil(8)
     }
 
-    /// Adds an id above all so far.
-    #[inline]
-    pub(crate) fn push(&mut self, id: u64) {
+    /// Adds the first of ascending ids, all above those so far: up to one with which they
+    /// overflow, or before one that is better left out. Returns how many were added.
+    pub(crate) fn extend(&mut self, ids: &[u64]) -> usize {
+        let mut rest = ids;
+        while !rest.is_empty() {
+            let n = match rest.first_chunk() {
+                Some(block) if self.extend_by_block(block) => BLOCK,
+                _ => match self.extend_singly(&rest[..rest.len().min(BLOCK)]) {
+                    Ok(n) => n,
+                    Err(n) => return ids.len() - rest.len() + n,
+                },
+            };
+            rest = &rest[n..];
+        }
+        ids.len()
+    }
+
+    /// Adds a whole block if it neither varies other bits nor may overflow.
+    fn extend_by_block(&mut self, block: &[u64; BLOCK]) -> bool {
         let (Some(first), Some(last)) = (self.ids.first(), self.ids.last()) else {
-            (self.varying, self.width, self.runs) = (0, 0, 1);
-            return self.ids.push(id);
+            return false;
         };
-        self.runs += usize::from(id - last != 1);
-        let varying = id ^ first;
-        if varying & !self.varying != 0 {
-            self.varying |= varying;
-            self.width = Layout::width_bound(self.varying) as usize;
+        let varying = block.iter().fold(0, |varying, id| varying | (id ^ first));
+        let fits = (self.ids.len() + BLOCK) * self.sums.width <= SHARED_LEAF_MAX_BITS
+            || block[BLOCK - 1] <= chunk_end(*first);
+        if varying & !self.sums.varying != 0 || !fits {
+            return false;
+        }
+        self.sums.runs += usize::from(block[0] - last != 1) + gaps(block);
+        self.ids.extend_from_slice(block);
+        true
+    }
+
+    /// Adds ids one by one; how many, as an error if it had to stop.
+    fn extend_singly(&mut self, ids: &[u64]) -> Result<usize, usize> {
+        for (n, id) in ids.iter().enumerate() {
+            if self.is_better_without(*id) {
+                return Err(n);
+            }
+            self.push(*id);
+            if self.overflows() {
+                return Err(n + 1);
+            }
+        }
+        Ok(ids.len())
+    }
+
+    fn push(&mut self, id: u64) {
+        if let (Some(first), Some(last)) = (self.ids.first(), self.ids.last()) {
+            self.sums.runs += usize::from(id - last != 1);
+            let varying = self.sums.varying | (id ^ first);
+            if varying != self.sums.varying {
+                self.sums.varying = varying;
+                self.sums.width = Layout::width_bound(varying) as usize;
+            }
+        } else {
+            self.sums = Sums { runs: 1, ..Sums::default() };
         }
         self.ids.push(id);
     }
 
     /// Whether a leaf is better closed before `id`: it would make all entries wider by
     /// more than a leaf of its own costs.
-    #[inline]
-    pub(crate) fn is_better_without(&self, id: u64) -> bool {
+    fn is_better_without(&self, id: u64) -> bool {
         let (Some(first), Some(last)) = (self.ids.first(), self.ids.last()) else {
             return false;
         };
-        let varying = id ^ first;
-        varying & !self.varying != 0
+        let varying = self.sums.varying | (id ^ first);
+        varying != self.sums.varying
             && chunk_end(*last) < id
-            && self.ids.len() * (Layout::width_bound(self.varying | varying) as usize - self.width)
-                > LEAF_OVERHEAD_BITS
+            && self.ids.len() * (Layout::width_bound(varying) as usize - self.sums.width) > LEAF_OVERHEAD_BITS
     }
 
     /// Whether the ids are too much for one leaf and can be cut between chunks.
-    #[inline]
     pub(crate) fn overflows(&self) -> bool {
-        self.ids.len() * self.width > SHARED_LEAF_MAX_BITS && self.is_many_chunks()
+        self.ids.len() * self.sums.width > SHARED_LEAF_MAX_BITS
+            && matches!((self.ids.first(), self.ids.last()), (Some(first), Some(last)) if chunk_end(*first) < *last)
     }
 
-    fn is_many_chunks(&self) -> bool {
-        matches!((self.ids.first(), self.ids.last()), (Some(first), Some(last)) if chunk_end(*first) < *last)
-    }
-
-    /// Whether runs may cost less than ids: a run has the bits of its start and one of its length at least.
+    /// Whether runs may cost less than ids.
     pub(crate) fn has_long_runs(&self) -> bool {
-        let span = self.ids.last().zip(self.ids.first()).map_or(0, |(last, first)| last - first);
-        self.runs * (bit_length(span) as usize + 1) < self.ids.len() * self.width
+        has_long_runs(&self.ids, self.sums)
     }
 
     /// Takes the ids as runs.
     pub(crate) fn take_runs(&mut self) -> Vec<Run> {
-        let ids = std::mem::take(&mut self.ids);
-        let runs = ids.chunk_by(|a, b| a + 1 == *b);
-        runs.filter_map(|run| Some(Run { start: *run.first()?, end: *run.last()? })).collect()
+        let runs = runs_of(&self.ids);
+        self.ids.clear();
+        runs
     }
 
     /// Takes the ids as a leaf.
     pub(crate) fn take_leaf(&mut self) -> Option<Leaf> {
-        if self.has_long_runs() {
-            let runs = self.take_runs();
-            let shape = Shape::of_all(runs.iter().copied())?;
-            return Some(Leaf::from_runs(&shape, runs.into_iter()));
-        }
-        let leaf = leaf_of(&self.ids, self.varying, self.runs);
+        let leaf = leaf_of(&self.ids, self.sums);
         self.ids.clear();
         leaf
     }
 
-    /// Takes the first ids of ids that overflow as a leaf: up to a gap that parts them
-    /// for less than it costs, else to the start of the last chunk.
+    /// Takes the first of ids that overflow as a leaf: up to a gap where parting them
+    /// saves more than a leaf costs, else up to the start of the last chunk.
     pub(crate) fn cut_leaf(&mut self) -> Option<Leaf> {
         let (first, last) = (*self.ids.first()?, *self.ids.last()?);
         let at = match self.costly_gap() {
             Some(i) => chunk_start(self.ids[i]),
             None => chunk_start(last).max(chunk_end(first) + 1),
         };
-        let right = self.ids.split_off(self.ids.partition_point(|id| *id < at));
-        let leaf = Self::of(&self.ids).take_leaf();
-        *self = Self::of(&right);
+        let i = self.ids.partition_point(|id| *id < at);
+        let leaf = leaf_of(&self.ids[..i], Sums::of(&self.ids[..i]));
+        self.ids.drain(..i);
+        self.sums = Sums::of(&self.ids);
         leaf
-    }
-
-    fn of(ids: &[u64]) -> Self {
-        let mut staged = Self { ids: Vec::with_capacity(ids.len()), ..Self::default() };
-        ids.iter().for_each(|id| staged.push(*id));
-        staged
     }
 
     /// The index after the widest gap, if it lies between chunks and leaves on either
     /// side of it are smaller by more than a leaf of its own costs.
     fn costly_gap(&self) -> Option<usize> {
-        let gap = |i: usize| self.ids[i] - self.ids[i - 1];
-        let i = (1..self.ids.len()).max_by_key(|i| gap(*i))?;
         let (first, last) = (*self.ids.first()?, *self.ids.last()?);
+        let gaps = || self.ids.iter().zip(self.ids.iter().skip(1)).map(|(id, next)| next - id);
+        let widest = gaps().max()?;
+        // A narrow gap spares neither side a bit worth mentioning.
+        if widest < (last - first) / 4 {
+            return None;
+        }
+        let i = gaps().position(|gap| gap == widest)? + 1;
         let saved =
             |from: u64, to: u64, n: usize| n * (bit_length(last - first) - bit_length(to - from)) as usize;
         let both = saved(first, self.ids[i - 1], i) + saved(self.ids[i], last, self.ids.len() - i);
@@ -133,15 +190,26 @@ impl Staged {
     }
 }
 
-/// The leaf of ascending ids that would not cost less as runs.
-fn leaf_of(ids: &[u64], varying: u64, runs: usize) -> Option<Leaf> {
+/// Whether runs may cost less than ids: a run has the bits of its start, and one of its length at least.
+fn has_long_runs(ids: &[u64], sums: Sums) -> bool {
+    let span = ids.last().zip(ids.first()).map_or(0, |(last, first)| last - first);
+    sums.runs * (bit_length(span) as usize + 1) < ids.len() * sums.width
+}
+
+fn runs_of(ids: &[u64]) -> Vec<Run> {
+    let runs = ids.chunk_by(|id, next| id + 1 == *next);
+    runs.filter_map(|run| Some(Run { start: *run.first()?, end: *run.last()? })).collect()
+}
+
+fn leaf_of(ids: &[u64], sums: Sums) -> Option<Leaf> {
     let (first, last) = (*ids.first()?, *ids.last()?);
-    let (base, layout) = Layout::choose(first, last, varying, Room::Above);
+    let (base, layout) = Layout::choose(first, last, sums.varying, Room::Above);
     let bits = ids.len() * layout.width() as usize;
-    if chunk_start(first) == chunk_start(last) && bits > CHUNK_LEAF_MAX_BITS {
-        let shape = Shape::of_all(ids.iter().map(|id| Run { start: *id, end: *id }))?;
-        let leaf = Leaf::encode_bits(&shape, ids.iter().map(|id| Run { start: *id, end: *id }));
-        return Some(Leaf { runs: runs as u16, ..leaf });
+    let is_chunk = chunk_start(first) == chunk_start(last) && bits > CHUNK_LEAF_MAX_BITS;
+    if is_chunk || has_long_runs(ids, sums) {
+        let runs = runs_of(ids);
+        let shape = Shape::of_all(runs.iter().copied())?;
+        return Some(Leaf::from_runs(&shape, runs.into_iter()));
     }
     let mut words = vec![0; packing::class_words(bits.div_ceil(64))].into_boxed_slice();
     pack_all(ids, base, layout, &mut words);
@@ -149,7 +217,7 @@ fn leaf_of(ids: &[u64], varying: u64, runs: usize) -> Option<Leaf> {
         base,
         words,
         card_less_one: ids.len() as u64 - 1,
-        runs: runs as u16,
+        runs: sums.runs as u16,
         length_width: 0,
         form: Form::Ids,
         layout,

@@ -81,8 +81,12 @@ impl<'a> Window<'a> {
     }
 
     fn is_dense(&self) -> bool {
-        let entries: usize = self.leaves.iter().map(|leaf| leaf.entries()).sum();
-        entries > DENSE_ENTRIES || self.leaves.iter().any(|leaf| leaf.form() == Form::Bits)
+        let entries = |leaf: &&Leaf| match leaf.form() {
+            Form::Ids => leaf.ids_between(self.start, self.end).len(),
+            Form::Runs => leaf.entries(),
+            Form::Bits => DENSE_ENTRIES + 1,
+        };
+        self.leaves.iter().map(entries).sum::<usize>() > DENSE_ENTRIES
     }
 
     /// The rule over the leaves alone, where it keeps no id that none of them has.
