@@ -109,8 +109,11 @@ fn getbits(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
     let context = &*context;
     keyspace::read_ids(context, required(args, 1)?, |stored| {
         context.reply_array(ids.len());
-        for id in ids {
-            context.reply_integer(i64::from(stored.bits().is_some_and(|bits| bits.contains(id))));
+        match stored.bits() {
+            Some(bits) => {
+                bits.contains_many(&ids).into_iter().for_each(|bit| context.reply_integer(bit.into()))
+            }
+            None => ids.iter().for_each(|_| context.reply_integer(0)),
         }
     })
 }

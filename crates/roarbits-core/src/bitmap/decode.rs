@@ -128,7 +128,7 @@ mod tests {
             let mut words = vec![0; class_words(words_for(ids.len(), layout.width()))].into_boxed_slice();
             pack_all(&ids, base, layout, &mut words);
             let mut leaf = Leaf::single(base);
-            (leaf.words, leaf.layout, leaf.card_less_one) = (words, layout, ids.len() as u64 - 1);
+            (leaf.words, leaf.layout, leaf.card_less_one) = (words.into(), layout, ids.len() as u64 - 1);
             assert_eq!((0..ids.len()).map(|i| leaf.id_at(i)).collect::<Vec<_>>(), ids);
             for from in [0, ids.len() / 3, ids.len()] {
                 let mut decoded = vec![9];

@@ -5,28 +5,28 @@
 //!
 //! | from | to | when |
 //! |---|---|---|
-//! | ids | runs | every eighth of the ids, runs estimated < 3/4 of ids, and the exact cost < 80 % |
-//! | runs | ids | runs cost > 120 % of ids |
+//! | ids | runs | at an exam, runs estimated < 3/4 of ids, and the exact cost < 80 % |
+//! | runs | ids | runs cost > 120 % of ids, or all are of one id |
 //! | ids, runs | bits | one chunk above 8,176 bytes |
-//! | bits | runs | every 512th id, the exact cost < 6 KB |
-//! | ids | ids of fewer bits | an end is removed, the rest span at most 80 % of the bits |
-//! | bits | ids | every 512th removal, the exact cost < 6 KB |
+//! | bits | ids, runs | at an exam, the exact cost < 6 KB |
+//! | ids | ids of fewer bits | an end is removed, the rest span at most 80 % of the bits; or at an exam after a removal |
+//! | runs | runs of fewer bits | at an exam after a removal |
+//!
+//! An exam looks at the whole leaf. It comes after as many changes, of either kind,
+//! as a quarter of the leaf has entries, 32 at least, and in bits every 512: however
+//! ids come and go at a threshold, exams stay a small part of the cost.
 
 use super::bits;
-use super::leaf::{Form, Leaf};
-use super::packing::{self, bit_length, Layout, Room};
+use super::leaf::{Form, Leaf, BITS_EXAM_CHANGES, EXAM_CHANGES};
+use super::packing::{self, bit_length, Layout, Packer, Room};
 use super::shape::{
     append, chunk_end, chunk_start, cut, first_boundary, last_boundary, middle_boundary, shape_of_both,
-    Shape, CHUNK_LEAF_MAX_BYTES, LEAF_OVERHEAD_BYTES, SHARED_LEAF_MAX_BYTES,
+    RunList, Shape, CHUNK_LEAF_MAX_BYTES, LEAF_OVERHEAD_BYTES, SHARED_LEAF_MAX_BYTES,
 };
 use super::Run;
 
 /// Bits become packed again below this, well under what made them bits.
 const BITS_MIN_BYTES: usize = 6 * 1024;
-/// How often, in ids, a small packed leaf is examined for runs; a larger one every eighth of its ids.
-const PACKED_EXAM_IDS: u64 = 32;
-/// How often, in ids, a leaf of bits is examined for a packed form.
-const BITS_EXAM_IDS: u64 = 512;
 /// Bits of length that the longest run of a leaf typically needs beyond the mean one.
 const LONGEST_RUN_BITS: u32 = 2;
 
@@ -43,7 +43,7 @@ impl Leaf {
     }
 
     fn is_far_from(&self, id: u64) -> bool {
-        let fits = id.checked_sub(self.base).is_some_and(|delta| delta & !self.layout.mask() == 0);
+        let fits = id.checked_sub(self.base).is_some_and(|delta| self.layout.entry_of(delta).is_some());
         if fits || self.form != Form::Ids {
             return false;
         }
@@ -65,14 +65,34 @@ impl Leaf {
         self.split_if_large(id)
     }
 
-    /// Clears `id`, which must be present; the leaf must have another id. Gives leaves as `insert` does.
-    pub(crate) fn remove(&mut self, id: u64) -> Vec<Leaf> {
+    /// Clears `id`, which must be present, at its `position_of`; the leaf must have
+    /// another id. Gives leaves as `insert` does.
+    pub(crate) fn remove(&mut self, id: u64, position: usize) -> Vec<Leaf> {
         match self.form {
-            Form::Ids => self.remove_from_ids(id),
-            Form::Runs => self.remove_from_runs(id),
+            Form::Ids => self.remove_from_ids(position),
+            Form::Runs => self.remove_from_runs(id, position),
             Form::Bits => self.remove_from_bits(id),
         }
         self.split_if_large(id)
+    }
+
+    /// Sets ascending `ids`, of any chunks, in one pass. Gives leaves as `insert` does.
+    pub(crate) fn merge(&mut self, ids: &[u64]) -> Vec<Leaf> {
+        let mut merged: Vec<Run> = Vec::with_capacity(usize::from(self.runs) + ids.len());
+        let mut ids = ids.iter().copied().peekable();
+        for run in self.runs_iter() {
+            while let Some(id) = ids.next_if(|id| *id < run.start) {
+                append(&mut merged, [Run { start: id, end: id }]);
+            }
+            append(&mut merged, [run]);
+            while ids.next_if(|id| *id <= run.end).is_some() {}
+        }
+        append(&mut merged, ids.map(|id| Run { start: id, end: id }));
+        let mut leaves = leaves_of(merged).into_iter();
+        if let Some(first) = leaves.next() {
+            *self = first;
+        }
+        leaves.collect()
     }
 
     /// Cuts an overgrown leaf between chunks. An `id` just set at one end stands for
@@ -81,18 +101,47 @@ impl Leaf {
         if !self.is_too_large() {
             return Vec::new();
         }
+        if self.form == Form::Ids && !self.is_promising_as_runs() {
+            return self.split_ids(id);
+        }
         let mut left: Vec<Run> = self.runs_iter().collect();
-        let at = match id {
-            id if id == self.max() => last_boundary(&left),
-            id if id == self.min() => first_boundary(&left),
-            _ => middle_boundary(&left),
-        };
+        let at = self.boundary(&left, id);
         let right = cut(&mut left, at);
         let mut parts = leaves_of(left).into_iter().chain(leaves_of(right));
         if let Some(first) = parts.next() {
             *self = first;
         }
         parts.collect()
+    }
+
+    /// Where to cut, after `id` was set.
+    fn boundary(&self, runs: &impl RunList, id: u64) -> u64 {
+        match id {
+            id if id == self.max() => last_boundary(runs),
+            id if id == self.min() => first_boundary(runs),
+            _ => middle_boundary(runs),
+        }
+    }
+
+    /// As `split_if_large`, id by id.
+    fn split_ids(&mut self, id: u64) -> Vec<Leaf> {
+        let ids = self.ids();
+        let (left, right) = ids.split_at(ids.starts_below(self.boundary(&ids, id)));
+        let parts = [left, right].map(|ids| Self::of_ids(ids, Room::Above).into_parts());
+        let mut parts = parts.into_iter().flatten();
+        if let Some(first) = parts.next() {
+            *self = first;
+        }
+        parts.collect()
+    }
+
+    /// The leaf, cut if it is too large.
+    fn into_parts(self) -> Vec<Leaf> {
+        if self.is_too_large() {
+            leaves_of(self.runs_iter().collect())
+        } else {
+            vec![self]
+        }
     }
 
     /// Whether a packed leaf of several chunks takes more than its share.
@@ -102,59 +151,93 @@ impl Leaf {
 
     fn insert_into_ids(&mut self, id: u64, i: usize) {
         let n = self.entries();
-        let joins_left = i > 0 && self.id_at(i - 1) + 1 == id;
-        let joins_right = i < n && self.id_at(i) == id + 1;
-        match id.checked_sub(self.base).filter(|delta| delta & !self.layout.mask() == 0) {
-            Some(delta) => {
-                let width = self.layout.width();
-                self.reserve(packing::words_for(n + 1, width));
-                packing::open_gap(&mut self.words, width, n, i);
-                packing::set(&mut self.words, width, i, self.layout.pack(delta));
-            }
-            None => self.reencode_ids_with(i, id),
-        }
+        let Some(entry) = id.checked_sub(self.base).and_then(|delta| self.layout.entry_of(delta)) else {
+            return self.pack_ids_with(i, id);
+        };
+        let entries = self.ascending();
+        // Ids that touch have entries that do.
+        let touches = |at: usize| entries.at(at).abs_diff(entry) == 1 && self.id_at(at).abs_diff(id) == 1;
+        let joins_left = i > 0 && touches(i - 1);
+        let joins_right = i < n && touches(i);
+        let width = self.layout.width();
+        self.reserve(packing::words_for(n + 1, width));
+        packing::open_gap(&mut self.words, width, n, i);
+        packing::set(&mut self.words, width, i, entry);
         self.card_less_one += 1;
         self.runs = self.runs + 1 - u16::from(joins_left) - u16::from(joins_right);
         self.examine_ids();
     }
 
-    /// Encodes the ids anew with `id` as entry `i`, which the present layout cannot hold. The sums follow.
-    fn reencode_ids_with(&mut self, i: usize, id: u64) {
-        let n = self.entries();
-        let at = |j: usize| match j.cmp(&i) {
-            std::cmp::Ordering::Less => self.id_at(j),
-            std::cmp::Ordering::Equal => id,
-            std::cmp::Ordering::Greater => self.id_at(j - 1),
-        };
-        let (min, max) = (at(0), at(n));
-        let varying = (0..=n).fold(0, |bits, j| bits | (at(j) ^ min));
-        let room = if i == 0 { Room::Below } else { Room::Above };
-        let (base, layout) = packing::Layout::choose(min, max, varying, room);
-        let mut words = vec![0; packing::class_words(packing::words_for(n + 1, layout.width()))];
-        for j in 0..=n {
-            packing::set(&mut words, layout.width(), j, layout.pack(at(j) - base));
-        }
-        self.base = base;
-        self.layout = layout;
-        self.words = words.into_boxed_slice();
+    /// As `insert_into_ids`, where the layout cannot hold `id`.
+    fn pack_ids_with(&mut self, i: usize, id: u64) {
+        let mut ids = self.ids();
+        ids.insert(i, id);
+        let (room, patience) = (if i == 0 { Room::Below } else { Room::Above }, self.patience);
+        *self = Self::of_ids(&ids, room);
+        self.patience = patience;
+        self.examine_ids();
     }
 
+    /// A leaf of ascending ids, of which there is one at least, in the form of ids.
+    pub(super) fn of_ids(ids: &[u64], room: Room) -> Self {
+        let (min, max) = (ids[0], ids[ids.len() - 1]);
+        let varying = ids.iter().fold(0, |varying, id| varying | (id ^ min));
+        let (base, layout) = Layout::choose(min, max, varying, room);
+        let width = layout.width();
+        let mut words = Packer::new(ids.len(), width);
+        ids.iter().for_each(|id| words.push(layout.pack(id - base), width));
+        let touching = ids.windows(2).filter(|pair| pair[1] - pair[0] == 1).count();
+        Self {
+            base,
+            words: words.finish(),
+            card_less_one: ids.len() as u64 - 1,
+            runs: (ids.len() - touching) as u16,
+            length_width: 0,
+            form: Form::Ids,
+            layout,
+            patience: EXAM_CHANGES,
+        }
+    }
+
+    /// Counts a change; whether an exam is due.
+    fn is_exam_due(&mut self) -> bool {
+        self.patience = self.patience.saturating_sub(1);
+        if self.patience > 0 {
+            return false;
+        }
+        self.patience = match self.form {
+            Form::Bits => BITS_EXAM_CHANGES,
+            Form::Ids | Form::Runs => EXAM_CHANGES.max((self.entries() / 4) as u16),
+        };
+        true
+    }
+
+    /// Whether runs are likely to take less than ids do.
+    fn is_promising_as_runs(&self) -> bool {
+        let (card, runs) = (self.card_less_one + 1, u64::from(self.runs));
+        let run_width = bit_length(self.max() - self.base) + bit_length(card / runs) + LONGEST_RUN_BITS;
+        runs * u64::from(run_width) * 4 < card * u64::from(self.layout.width()) * 3
+    }
+
+    /// After an insert.
     fn examine_ids(&mut self) {
-        let card = self.card_less_one + 1;
         if self.payload_bytes() > CHUNK_LEAF_MAX_BYTES && self.is_one_chunk() {
             return self.rebuild();
         }
-        if !card.is_multiple_of((card / 8).next_power_of_two().max(PACKED_EXAM_IDS)) {
+        if self.is_exam_due() {
+            self.try_runs();
+        }
+    }
+
+    /// Takes the form of runs if that is well under the present one.
+    fn try_runs(&mut self) {
+        if !self.is_promising_as_runs() {
             return;
         }
-        let ids_bits = card * u64::from(self.layout.width());
-        let runs = u64::from(self.runs);
-        let run_width = bit_length(self.max() - self.base) + bit_length(card / runs) + LONGEST_RUN_BITS;
-        if runs * u64::from(run_width) * 4 < ids_bits * 3 {
-            let shape = self.shape();
-            if shape.runs_bits() * 5 < u128::from(ids_bits) * 4 {
-                *self = Self::encode_runs(&shape, self.runs_iter(), Room::Above);
-            }
+        let shape = self.shape();
+        let ids_bits = self.entries() as u128 * u128::from(self.layout.width());
+        if shape.runs_bits() * 5 < ids_bits * 4 {
+            *self = Self::encode_runs(&shape, self.runs_iter(), Room::Above);
         }
     }
 
@@ -180,8 +263,7 @@ impl Leaf {
         self.examine_runs();
     }
 
-    fn remove_from_runs(&mut self, id: u64) {
-        let i = self.runs_from_below(id) - 1;
+    fn remove_from_runs(&mut self, id: u64, i: usize) {
         let run = self.run_at(i);
         let left = Run { start: run.start, end: id.wrapping_sub(1) };
         let right = Run { start: id.wrapping_add(1), end: run.end };
@@ -195,6 +277,17 @@ impl Leaf {
         self.replace_runs(i, 1, with);
         self.release();
         self.examine_runs();
+        if self.form == Form::Runs && self.is_exam_due() {
+            self.narrow_runs();
+        }
+    }
+
+    /// Encodes the runs anew if they need fewer bits than they take.
+    fn narrow_runs(&mut self) {
+        let shape = self.shape();
+        if shape.runs_bits() < self.entries() as u128 * u128::from(self.entry_width()) {
+            *self = Self::encode_runs(&shape, self.runs_iter(), Room::Above);
+        }
     }
 
     /// Puts `with` in the place of `count` entries from entry `from`.
@@ -238,10 +331,11 @@ impl Leaf {
         if self.payload_bytes() > CHUNK_LEAF_MAX_BYTES && self.is_one_chunk() {
             return self.rebuild();
         }
-        let card = self.cardinality();
-        let runs_bits = u128::from(self.runs) * u128::from(self.entry_width());
-        let id_width = u128::from(bit_length(self.max() - self.min()));
-        if runs_bits * 5 > card.saturating_mul(id_width) * 6 {
+        let runs_bits = u64::from(self.runs) * u64::from(self.entry_width());
+        let id_width = u64::from(bit_length(self.max() - self.min()));
+        let ids_bits = self.card_less_one.saturating_add(1).saturating_mul(id_width);
+        let are_single = u64::from(self.runs) == self.card_less_one.saturating_add(1);
+        if are_single || runs_bits * 5 > ids_bits.saturating_mul(6) {
             let shape = self.shape();
             *self = Self::encode_ids(&shape, self.runs_iter(), Room::Above);
         }
@@ -253,7 +347,7 @@ impl Leaf {
         self.words[usize::from(at / 64)] |= 1 << (at % 64);
         self.card_less_one += 1;
         self.runs = self.runs + 1 - left - right;
-        if (self.card_less_one + 1).is_multiple_of(BITS_EXAM_IDS) {
+        if self.is_exam_due() {
             self.examine_bits();
         }
     }
@@ -264,7 +358,7 @@ impl Leaf {
         self.words[usize::from(at / 64)] &= !(1 << (at % 64));
         self.card_less_one -= 1;
         self.runs = self.runs + left + right - 1;
-        if self.card_less_one.is_multiple_of(BITS_EXAM_IDS) {
+        if self.is_exam_due() {
             self.examine_bits();
         }
     }
@@ -283,9 +377,9 @@ impl Leaf {
         }
     }
 
-    fn remove_from_ids(&mut self, id: u64) {
-        let i = self.ids_below(id);
+    fn remove_from_ids(&mut self, i: usize) {
         let n = self.entries();
+        let id = self.id_at(i);
         let split_left = i > 0 && self.id_at(i - 1) + 1 == id;
         let split_right = i + 1 < n && self.id_at(i + 1) == id + 1;
         packing::close_gap(&mut self.words, self.layout.width(), n, i);
@@ -293,11 +387,22 @@ impl Leaf {
         self.runs = self.runs + u16::from(split_left) + u16::from(split_right) - 1;
         // Without an end the others may need far fewer bits.
         let is_end = i == 0 || i + 1 == n;
-        if is_end && bit_length(self.max() - self.min()) * 5 <= self.layout.width() * 4 {
-            let shape = self.shape();
-            *self = Self::encode_ids(&shape, self.runs_iter(), Room::Above);
+        let is_narrower = is_end && bit_length(self.max() - self.min()) * 5 <= self.layout.width() * 4;
+        if is_narrower || self.is_exam_due() {
+            self.narrow_ids();
         }
         self.release();
+    }
+
+    /// Encodes the ids anew if they need fewer bits than they take, as runs perhaps.
+    fn narrow_ids(&mut self) {
+        let narrow = Self::of_ids(&self.ids(), Room::Above);
+        if narrow.layout.width() < self.layout.width() {
+            let patience = self.patience;
+            *self = narrow;
+            self.patience = patience;
+        }
+        self.try_runs();
     }
 
     /// Encodes the leaf anew in its cheapest form.
@@ -309,7 +414,7 @@ impl Leaf {
     /// Room for `words` words.
     fn reserve(&mut self, words: usize) {
         if words > self.words.len() {
-            self.resize(packing::class_words(words));
+            self.words.resize(packing::class_words(words));
         }
     }
 
@@ -318,15 +423,8 @@ impl Leaf {
         let used = self.used_words();
         let target = packing::class_words(used + used / 8);
         if target < self.words.len() {
-            self.resize(target);
+            self.words.resize(target);
         }
-    }
-
-    fn resize(&mut self, words: usize) {
-        let mut vec = std::mem::take(&mut self.words).into_vec();
-        vec.reserve_exact(words.saturating_sub(vec.len()));
-        vec.resize(words, 0);
-        self.words = vec.into_boxed_slice();
     }
 }
 

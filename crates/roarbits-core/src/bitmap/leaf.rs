@@ -7,16 +7,17 @@
 //! Bits   1,024 words: the ids base .. base + 65,535 of one chunk, one bit each
 //! ```
 //!
-//! Words are allocated by the allocator's size classes, and zero beyond the last
-//! entry. A leaf is never empty, holds whole chunks (but for runs that the tree
+//! Words are allocated by the allocator's size classes, but for a single one, and
+//! zero beyond the last entry. A leaf is never empty, holds whole chunks (but for runs that the tree
 //! cuts at chunk boundaries), and knows its exact number of runs, so that the
 //! cheaper form is known without a scan. `edit` changes leaves; here they answer.
 
 use std::ops::ControlFlow;
 
 use super::bits::{self, CHUNK_WORDS};
-use super::packing::{self, low_mask, partition, Layout, Room};
+use super::packing::{self, low_mask, partition, Ascending, Layout, Packer, Room};
 use super::shape::{chunk_end, chunk_start, Shape};
+use super::words::Words;
 use super::Run;
 
 /// How a leaf keeps its ids.
@@ -30,17 +31,24 @@ pub(crate) enum Form {
     Bits,
 }
 
+/// How many changes a packed leaf takes at least before it is examined for a cheaper form.
+pub(super) const EXAM_CHANGES: u16 = 32;
+/// How many a leaf of bits takes.
+pub(super) const BITS_EXAM_CHANGES: u16 = 512;
+
 /// A non-empty set of ids in one encoding; 48 bytes and its words.
 #[derive(Debug, Clone)]
 pub(crate) struct Leaf {
     pub(super) base: u64,
-    pub(super) words: Box<[u64]>,
+    pub(super) words: Words,
     /// Cardinality less one: a single run may span all 2^64 ids.
     pub(super) card_less_one: u64,
     pub(super) runs: u16,
     pub(super) length_width: u8,
     pub(super) form: Form,
     pub(super) layout: Layout,
+    /// Changes until the leaf is examined for a cheaper form.
+    pub(super) patience: u16,
 }
 
 impl Leaf {
@@ -48,12 +56,13 @@ impl Leaf {
     pub(crate) fn single(id: u64) -> Self {
         Self {
             base: id,
-            words: Box::default(),
+            words: Words::default(),
             card_less_one: 0,
             runs: 1,
             length_width: 0,
             form: Form::Ids,
             layout: Layout::default(),
+            patience: EXAM_CHANGES,
         }
     }
 
@@ -68,19 +77,19 @@ impl Leaf {
 
     pub(super) fn encode_ids(shape: &Shape, runs: impl Iterator<Item = Run>, room: Room) -> Self {
         let (base, layout) = shape.id_layout(room);
-        let card = shape.card as usize;
-        let mut words = vec![0; packing::class_words(packing::words_for(card, layout.width()))];
+        let width = layout.width();
+        let mut words = Packer::new(shape.card as usize, width);
         let ids = runs.flat_map(|run| run.start..=run.end);
-        ids.enumerate()
-            .for_each(|(i, id)| packing::set(&mut words, layout.width(), i, layout.pack(id - base)));
+        ids.for_each(|id| words.push(layout.pack(id - base), width));
         Self {
             base,
-            words: words.into_boxed_slice(),
+            words: words.finish(),
             card_less_one: shape.card as u64 - 1,
             runs: shape.runs as u16,
             length_width: 0,
             form: Form::Ids,
             layout,
+            patience: EXAM_CHANGES,
         }
     }
 
@@ -90,18 +99,22 @@ impl Leaf {
             Room::Above => 0,
             Room::Below => (low_mask(start_width) - (shape.last_start - shape.min)).min(shape.min),
         };
-        let words = packing::words_for(shape.runs, start_width + length_width);
-        let mut leaf = Self {
-            base: shape.min - spare,
-            words: vec![0; packing::class_words(words)].into_boxed_slice(),
+        let base = shape.min - spare;
+        let mut words = Packer::new(shape.runs, start_width + length_width);
+        runs.for_each(|run| {
+            words.push(run.end - run.start, length_width);
+            words.push(run.start - base, start_width);
+        });
+        Self {
+            base,
+            words: words.finish(),
             card_less_one: (shape.card - 1) as u64,
             runs: shape.runs as u16,
             length_width: length_width as u8,
             form: Form::Runs,
             layout: Layout::contiguous(start_width),
-        };
-        runs.enumerate().for_each(|(i, run)| leaf.set_run(i, run));
-        leaf
+            patience: EXAM_CHANGES,
+        }
     }
 
     pub(super) fn encode_bits(shape: &Shape, runs: impl Iterator<Item = Run>) -> Self {
@@ -119,12 +132,13 @@ impl Leaf {
     pub(crate) fn from_chunk(base: u64, words: Box<[u64]>, card: u32, runs: u32) -> Self {
         Self {
             base,
-            words,
+            words: words.into(),
             card_less_one: u64::from(card) - 1,
             runs: runs as u16,
             length_width: 0,
             form: Form::Bits,
             layout: Layout::default(),
+            patience: BITS_EXAM_CHANGES,
         }
     }
 
@@ -139,7 +153,10 @@ impl Leaf {
 
     /// Takes the words of a leaf of bits, which must not be used any more.
     pub(crate) fn take_bits(&mut self) -> Option<Box<[u64]>> {
-        (self.form == Form::Bits).then(|| std::mem::take(&mut self.words))
+        match &mut self.words {
+            Words::Boxed(words) if self.form == Form::Bits => Some(std::mem::take(words)),
+            Words::Boxed(_) | Words::One(_) => None,
+        }
     }
 
     /// The number of ids, 1 to 2^64.
@@ -147,7 +164,12 @@ impl Leaf {
         u128::from(self.card_less_one) + 1
     }
 
+    pub(super) fn has_one_id(&self) -> bool {
+        self.card_less_one == 0
+    }
+
     /// Entries of a packed leaf.
+    #[inline]
     pub(crate) fn entries(&self) -> usize {
         match self.form {
             Form::Ids => self.card_less_one as usize + 1,
@@ -168,9 +190,9 @@ impl Leaf {
         }
     }
 
-    /// Words allocated.
+    /// Words allocated beside the header.
     pub(crate) fn allocated_words(&self) -> usize {
-        self.words.len()
+        self.words.allocated()
     }
 
     /// Bytes in use, without the header.
@@ -179,8 +201,15 @@ impl Leaf {
     }
 
     /// Id `i` of the form of ids.
+    #[inline]
     pub(crate) fn id_at(&self, i: usize) -> u64 {
-        self.base + self.layout.unpack(packing::get(&self.words, self.layout.width(), i))
+        self.base.wrapping_add(self.layout.unpack(packing::get(&self.words, self.layout.width(), i)))
+    }
+
+    /// Every id of the form of ids.
+    pub(super) fn ids(&self) -> Vec<u64> {
+        let (entries, layout, base) = (self.ascending(), self.layout, self.base);
+        (0..entries.len).map(|i| base.wrapping_add(layout.unpack(entries.at(i)))).collect()
     }
 
     /// Run `i` of the form of runs.
@@ -200,22 +229,36 @@ impl Leaf {
         packing::write(&mut self.words, at + length_width as usize, start_width, run.start - self.base);
     }
 
+    /// The entries of the form of ids, or the starts of the form of runs.
+    #[inline]
+    pub(super) fn ascending(&self) -> Ascending<'_> {
+        Ascending {
+            words: &self.words,
+            stride: self.entry_width() as usize,
+            offset: usize::from(self.length_width),
+            width: self.layout.width(),
+            len: self.entries(),
+        }
+    }
+
     /// The number of ids below `id` in the form of ids.
     pub(crate) fn ids_below(&self, id: u64) -> usize {
-        let width = self.layout.width();
-        match id.checked_sub(self.base) {
-            None => 0,
-            Some(delta) if delta & !self.layout.mask() == 0 => {
-                let entry = self.layout.pack(delta);
-                partition(self.entries(), |i| packing::get(&self.words, width, i) < entry)
-            }
-            Some(_) => partition(self.entries(), |i| self.id_at(i) < id),
+        let Some(delta) = id.checked_sub(self.base) else {
+            return 0;
+        };
+        match self.layout.entry_of(delta) {
+            Some(entry) => self.ascending().below(entry),
+            None => partition(self.entries(), |i| self.id_at(i) < id),
         }
     }
 
     /// The number of runs that start at `id` or below, in the form of runs.
     pub(super) fn runs_from_below(&self, id: u64) -> usize {
-        partition(self.entries(), |i| self.run_at(i).start <= id)
+        match id.checked_sub(self.base).map(|start| start.checked_add(1)) {
+            None => 0,
+            Some(Some(above)) => self.ascending().below(above),
+            Some(None) => self.entries(),
+        }
     }
 
     /// Whether the chunk of `id` is the one of a leaf of bits.
@@ -245,21 +288,7 @@ impl Leaf {
     }
 
     pub(crate) fn contains(&self, id: u64) -> bool {
-        match self.form {
-            Form::Ids => {
-                let Some(delta) = id.checked_sub(self.base).filter(|d| d & !self.layout.mask() == 0) else {
-                    return false;
-                };
-                let (width, entry) = (self.layout.width(), self.layout.pack(delta));
-                let i = partition(self.entries(), |i| packing::get(&self.words, width, i) < entry);
-                i < self.entries() && packing::get(&self.words, width, i) == entry
-            }
-            Form::Runs => {
-                let i = self.runs_from_below(id);
-                i > 0 && self.run_at(i - 1).end >= id
-            }
-            Form::Bits => self.has_chunk(id) && bits::contains(&self.words, id as u16),
-        }
+        self.position_of(id).is_some()
     }
 
     /// The number of entries below `id`, which is where an entry of its own goes;
@@ -269,6 +298,20 @@ impl Leaf {
             Form::Ids => Some(self.ids_below(id)).filter(|i| *i == self.entries() || self.id_at(*i) != id),
             Form::Runs => Some(self.runs_from_below(id)).filter(|i| *i == 0 || self.run_at(i - 1).end < id),
             Form::Bits => (!self.contains(id)).then_some(0),
+        }
+    }
+
+    /// Where `id` is to be cleared: its entry, or the run it lies in; `None` if it is
+    /// no member. Plain bits have no places: 0.
+    pub(crate) fn position_of(&self, id: u64) -> Option<usize> {
+        match self.form {
+            Form::Ids => {
+                let entry = id.checked_sub(self.base).and_then(|delta| self.layout.entry_of(delta))?;
+                let entries = self.ascending();
+                Some(entries.below(entry)).filter(|i| *i < entries.len && entries.at(*i) == entry)
+            }
+            Form::Runs => self.runs_from_below(id).checked_sub(1).filter(|i| self.run_at(*i).end >= id),
+            Form::Bits => (self.has_chunk(id) && bits::contains(&self.words, id as u16)).then_some(0),
         }
     }
 

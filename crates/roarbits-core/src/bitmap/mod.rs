@@ -7,8 +7,8 @@
 //! ```
 //!
 //! `clone` shares the whole tree; a write then copies the path it changes.
-//! `build` and `levels` make trees from ascending input, `algebra` combines two, `walk`
-//! reads in order, `relocate` moves leaves, `validate` checks every invariant.
+//! `build` and `levels` make trees from ascending input, `algebra` combines two, `many`
+//! takes ids in batches, `walk` reads in order, `relocate` moves leaves, `validate` checks every invariant.
 
 mod algebra;
 mod bits;
@@ -17,6 +17,7 @@ mod decode;
 mod edit;
 mod leaf;
 mod levels;
+mod many;
 mod packing;
 mod ranks;
 mod read;
@@ -30,6 +31,7 @@ mod string_bits;
 mod tree;
 mod validate;
 mod walk;
+mod words;
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -45,7 +47,7 @@ pub(crate) use bits::{next_run, CHUNK_WORDS};
 pub(crate) use leaf::Leaf;
 pub(crate) use shape::{chunk_end, chunk_start};
 
-use tree::{Child, Effect, Node};
+use tree::{Change, Child, Effect, Node};
 
 /// A maximal stretch of members, `start <= end`, both inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,9 +72,6 @@ pub struct Bitmap {
     root: Option<Child>,
     length_bytes: u64,
 }
-
-/// Ids are merged in bulk, not one by one, unless more than this many are present for each one that a call brings.
-const BULK_RATIO: u128 = 8;
 
 impl Bitmap {
     /// An empty bitmap of length 0.
@@ -99,22 +98,22 @@ impl Bitmap {
             self.root = Some(Child::leaf(Leaf::single(id)));
             return true;
         };
-        let Some(place) = root.place_of(id) else {
-            return false;
-        };
-        if let Effect::Split(parts) = root.insert(id, place) {
-            self.grow_root(parts);
-        }
-        true
+        let effect = root.insert(id, Change::Possible);
+        self.settle(effect)
     }
 
     /// Clears `id`; true if it was present. The length stays. O(log n).
     pub fn remove(&mut self, id: u64) -> bool {
-        let Some(root) = self.root.as_mut().filter(|root| root.contains(id)) else {
-            return false;
-        };
-        match root.remove(id) {
-            Effect::Settled => self.shrink_root(),
+        let effect = self.root.as_mut().map_or(Effect::Unchanged, |root| root.remove(id, Change::Possible));
+        self.settle(effect)
+    }
+
+    /// Takes up what a change did to the root; whether it changed anything.
+    fn settle(&mut self, effect: Effect) -> bool {
+        match effect {
+            Effect::Unchanged => return false,
+            Effect::Settled => (),
+            Effect::Shrunk => self.shrink_root(),
             Effect::Split(parts) => self.grow_root(parts),
             Effect::Emptied => self.root = None,
         }
@@ -155,32 +154,6 @@ impl Bitmap {
             build::push_complement(out, root, start, end);
         });
         self.cover();
-    }
-
-    /// Sets many ids, in any order, and grows the length; the number newly set.
-    pub fn insert_many(&mut self, ids: &[u64]) -> u64 {
-        if !self.is_bulk(ids) {
-            return ids.iter().filter(|id| self.insert(**id)).count() as u64;
-        }
-        let before = self.cardinality();
-        *self = self.or(&ids.iter().copied().collect());
-        (self.cardinality() - before) as u64
-    }
-
-    /// Clears many ids, in any order; the number cleared.
-    pub fn remove_many(&mut self, ids: &[u64]) -> u64 {
-        if !self.is_bulk(ids) {
-            return ids.iter().filter(|id| self.remove(**id)).count() as u64;
-        }
-        let before = self.cardinality();
-        let length_bytes = self.length_bytes;
-        *self = self.diff(&ids.iter().copied().collect());
-        self.length_bytes = length_bytes;
-        (before - self.cardinality()) as u64
-    }
-
-    fn is_bulk(&self, ids: &[u64]) -> bool {
-        ids.len() > 16 && ids.len() as u128 * BULK_RATIO > self.cardinality()
     }
 
     /// Members of both; the longer length.
@@ -272,7 +245,12 @@ impl Bitmap {
         for (key, child) in std::iter::once((key, left)).chain(parts) {
             node.push(key, tree::Count::of(child.cardinality()), child);
         }
+        // A batch may bring more parts than one node takes.
+        let effect = node.settled(1);
         self.root = Some(Child::Node(Arc::new(node)));
+        if let Effect::Split(parts) = effect {
+            self.grow_root(parts);
+        }
     }
 
     fn shrink_root(&mut self) {
@@ -329,6 +307,10 @@ impl BitRead for Bitmap {
 
     fn contains(&self, id: u64) -> bool {
         self.root.as_ref().is_some_and(|root| root.contains(id))
+    }
+
+    fn contains_many(&self, ids: &[u64]) -> Vec<bool> {
+        self.answers(ids)
     }
 
     fn count_range(&self, range: RangeInclusive<u64>) -> u128 {

@@ -10,6 +10,10 @@
 //! entry                        ttttttttttmms       order is kept, so packed entries compare as ids do
 //! ```
 
+use std::cell::Cell;
+
+use super::words::Words;
+
 /// The mask of the `width` lowest bits, 0 to 64.
 pub(crate) const fn low_mask(width: u32) -> u64 {
     if width >= 64 {
@@ -29,16 +33,21 @@ pub(crate) fn words_for(entries: usize, width: u32) -> usize {
     (entries * width as usize).div_ceil(64)
 }
 
-/// The `width` bits, at most 64, from bit `at`.
+/// The mask of the `width` lowest bits, 1 to 64, without a branch.
+const fn entry_mask(width: u32) -> u64 {
+    u64::MAX >> (width.wrapping_neg() & 63)
+}
+
+/// The `width` bits, at most 64, from bit `at`. That they straddle two words is no
+/// branch, which would be guessed wrong as often as right.
 #[inline]
 pub(crate) fn read(words: &[u64], at: usize, width: u32) -> u64 {
     if width == 0 {
         return 0;
     }
     let (word, offset) = (at / 64, (at % 64) as u32);
-    let low = words[word] >> offset;
-    let value = if offset + width > 64 { low | (words[word + 1] << (64 - offset)) } else { low };
-    value & low_mask(width)
+    let next = words.get(word + 1).copied().unwrap_or(0);
+    ((words[word] >> offset) | (next << 1 << (63 - offset))) & entry_mask(width)
 }
 
 /// Overwrites the `width` bits, at most 64, from bit `at`.
@@ -84,11 +93,8 @@ pub(crate) fn open_gap(words: &mut [u64], width: u32, entries: usize, i: usize) 
         words.copy_within(first..=last - whole, first + whole);
         words[first..first + whole].fill(0);
     }
-    let mut carry = 0;
-    for word in &mut words[first + whole..=last] {
-        let next = word.checked_shr(64 - part).unwrap_or(0);
-        *word = (*word << part) | carry;
-        carry = next;
+    if part > 0 {
+        shift_up(&mut words[first + whole..=last], part, 64 - part);
     }
     words[first] = (words[first] & !kept) | (head & kept);
 }
@@ -109,13 +115,166 @@ pub(crate) fn close_gap(words: &mut [u64], width: u32, entries: usize, i: usize)
         words.copy_within(from..=last, first);
         words[(last + 1).saturating_sub(whole).max(first)..=last].fill(0);
     }
-    let mut carry = 0;
-    for word in words[first..=last].iter_mut().rev() {
-        let next = word.checked_shl(64 - part).unwrap_or(0);
-        *word = (*word >> part) | carry;
-        carry = next;
+    if part > 0 {
+        shift_down(&mut words[first..=last], part, 64 - part);
     }
     words[first] = (words[first] & !kept) | head;
+}
+
+/// Shifts a row of words up by `up` bits, 1 to 63, each taking in the top of the one
+/// below; `down` is the rest of 64. No word waits for another, so that several are
+/// done at once; were `down` known to the compiler, it would go word by word.
+#[inline(never)]
+fn shift_up(words: &mut [u64], up: u32, down: u32) {
+    let words = Cell::from_mut(words).as_slice_of_cells();
+    for pair in words.windows(2).rev() {
+        pair[1].set((pair[1].get() << (up % 64)) | (pair[0].get() >> (down % 64)));
+    }
+    if let Some(lowest) = words.first() {
+        lowest.set(lowest.get() << (up % 64));
+    }
+}
+
+/// Shifts a row of words down by `down` bits, 1 to 63, each taking in the bottom of the
+/// one above; `up` is the rest of 64.
+#[inline(never)]
+fn shift_down(words: &mut [u64], down: u32, up: u32) {
+    let words = Cell::from_mut(words).as_slice_of_cells();
+    for pair in words.windows(2) {
+        pair[0].set((pair[0].get() >> (down % 64)) | (pair[1].get() << (up % 64)));
+    }
+    if let Some(highest) = words.last() {
+        highest.set(highest.get() >> (down % 64));
+    }
+}
+
+/// Ascending numbers of `width` bits each, one in every `stride` bits from bit `offset` on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ascending<'a> {
+    pub(crate) words: &'a [u64],
+    pub(crate) stride: usize,
+    pub(crate) offset: usize,
+    pub(crate) width: u32,
+    pub(crate) len: usize,
+}
+
+/// Below this many, numbers are searched without a guess.
+const GUESS_MIN_LEN: usize = 24;
+
+impl Ascending<'_> {
+    /// Number `i`, of at least one bit. Whether it straddles two words is no branch,
+    /// which would be guessed wrong as often as right.
+    #[inline]
+    fn nonzero_width_at(&self, i: usize) -> u64 {
+        let at = i.wrapping_mul(self.stride).wrapping_add(self.offset);
+        let (word, offset) = (at / 64, at as u32 % 64);
+        let bits = match self.words.get(word..word + 2) {
+            Some(&[low, high]) => (low >> offset) | (high << 1 << (offset ^ 63)),
+            _ => self.words[word] >> offset,
+        };
+        bits & (u64::MAX >> (self.width.wrapping_neg() % 64))
+    }
+
+    /// Number `i`.
+    #[inline]
+    pub(crate) fn at(&self, i: usize) -> u64 {
+        if self.width == 0 {
+            return 0;
+        }
+        self.nonzero_width_at(i)
+    }
+
+    /// How many are below `value`. Ids are mostly spread evenly: then the place is
+    /// guessed from the ends, and lies within two deviations of the guess.
+    #[inline]
+    pub(crate) fn below(&self, value: u64) -> usize {
+        if self.width == 0 {
+            return if value > 0 { self.len } else { 0 };
+        }
+        if self.len < GUESS_MIN_LEN {
+            return self.below_within(0, self.len, value);
+        }
+        let (first, last) = (self.nonzero_width_at(0), self.nonzero_width_at(self.len - 1));
+        if value > last {
+            return self.len;
+        }
+        if value <= first {
+            return 0;
+        }
+        let part = halved(value.wrapping_sub(first)) / halved(last.wrapping_sub(first) | 2);
+        let guess = (part * self.len as f64) as u32 as usize;
+        let reach = 1usize << ((bit_length(self.len as u64) + 1) / 2);
+        let (low, high) = (guess.saturating_sub(reach), (guess + reach).min(self.len - 1));
+        if self.nonzero_width_at(low) >= value {
+            return self.below_within(0, low, value);
+        }
+        if self.nonzero_width_at(high) < value {
+            return self.below_within(high, self.len - high, value);
+        }
+        self.below_within(low, high - low, value)
+    }
+
+    /// As `below`, where that lies in `low..=low + len`.
+    #[inline]
+    fn below_within(&self, low: usize, len: usize, value: u64) -> usize {
+        let (mut low, mut len) = (low, len);
+        while len > 1 {
+            let half = len / 2;
+            let middle = low.wrapping_add(half);
+            let is_above = self.nonzero_width_at(middle.wrapping_sub(1)) < value;
+            low = std::hint::select_unpredictable(is_above, middle, low);
+            len -= half;
+        }
+        low + usize::from(len == 1 && self.nonzero_width_at(low) < value)
+    }
+}
+
+/// Half of `x`, which is never negative to a processor that only converts signed numbers.
+#[inline]
+fn halved(x: u64) -> f64 {
+    (x >> 1) as i64 as f64
+}
+
+/// Writes fields one after the other into words of an allocator's size class.
+#[derive(Debug)]
+pub(crate) struct Packer {
+    words: Vec<u64>,
+    /// The bits of the word that is being filled.
+    word: u64,
+    filled: u32,
+}
+
+impl Packer {
+    /// Room for `entries` fields of `width` bits.
+    pub(crate) fn new(entries: usize, width: u32) -> Self {
+        Self { words: Vec::with_capacity(class_words(words_for(entries, width))), word: 0, filled: 0 }
+    }
+
+    /// Appends a field of `width` bits, at most 64, which `value` must fit.
+    #[inline]
+    pub(crate) fn push(&mut self, value: u64, width: u32) {
+        if width == 0 {
+            return;
+        }
+        self.word |= value << self.filled;
+        let filled = self.filled + width;
+        if filled < 64 {
+            self.filled = filled;
+            return;
+        }
+        self.words.push(self.word);
+        self.word = value >> 1 >> (63 - self.filled);
+        self.filled = filled - 64;
+    }
+
+    /// The words, zero beyond what was appended.
+    pub(crate) fn finish(mut self) -> Words {
+        if self.filled > 0 {
+            self.words.push(self.word);
+        }
+        self.words.resize(class_words(self.words.len()), 0);
+        self.words.into()
+    }
 }
 
 /// The first `i` in `0..n` for which `before` is false; `before` must be monotone.
@@ -199,7 +358,8 @@ impl Layout {
 
     /// Bits an entry takes, 0 to 64.
     pub(crate) fn width(&self) -> u32 {
-        self.fields.iter().map(|f| u32::from(f.width)).sum()
+        let [a, b, c] = self.fields;
+        u32::from(a.width) + u32::from(b.width) + u32::from(c.width)
     }
 
     /// The bits of `id - base` that are kept.
@@ -207,10 +367,21 @@ impl Layout {
         self.fields.iter().fold(0, |m, f| m | f.spread_mask())
     }
 
+    /// The entry of `delta`; `None` if it has a bit that is not kept.
+    #[inline]
+    pub(crate) fn entry_of(&self, delta: u64) -> Option<u64> {
+        let entry = self.pack(delta);
+        (self.unpack(entry) == delta).then_some(entry)
+    }
+
     /// The entry of `delta`, which must have no bit outside `mask`.
+    #[inline]
     pub(crate) fn pack(&self, delta: u64) -> u64 {
         let [a, b, c] = self.fields;
         let low = (delta >> (a.shift & 63)) & a.mask();
+        if b.width == 0 {
+            return low;
+        }
         let middle = ((delta >> (b.shift & 63)) & b.mask()).wrapping_shl(u32::from(a.width));
         let high =
             ((delta >> (c.shift & 63)) & c.mask()).wrapping_shl(u32::from(a.width) + u32::from(b.width));
@@ -218,9 +389,13 @@ impl Layout {
     }
 
     /// The `id - base` of an entry.
+    #[inline]
     pub(crate) fn unpack(&self, entry: u64) -> u64 {
         let [a, b, c] = self.fields;
         let low = (entry & a.mask()) << (a.shift & 63);
+        if b.width == 0 {
+            return low;
+        }
         let middle = (entry.wrapping_shr(u32::from(a.width)) & b.mask()) << (b.shift & 63);
         let high = (entry.wrapping_shr(u32::from(a.width) + u32::from(b.width)) & c.mask()) << (c.shift & 63);
         low | middle | high

@@ -32,6 +32,11 @@ pub trait BitRead {
     /// Whether `id` is a member.
     fn contains(&self, id: u64) -> bool;
 
+    /// Whether each of `ids` is a member, in their order.
+    fn contains_many(&self, ids: &[u64]) -> Vec<bool> {
+        ids.iter().map(|id| self.contains(*id)).collect()
+    }
+
     /// The number of members in the closed `range`; 0 if it is reversed.
     fn count_range(&self, range: RangeInclusive<u64>) -> u128;
 

@@ -11,9 +11,10 @@
 //! array of the leaf, little-endian, in whole bytes, the last one filled with zeros.
 
 use super::bits::{self, CHUNK_WORDS};
-use super::leaf::{Form, Leaf};
+use super::leaf::{Form, Leaf, EXAM_CHANGES};
 use super::packing::{self, Field, Layout};
 use super::shape::{chunk_start, CHUNK_LEAF_MAX_BYTES};
+use super::words::Words;
 use super::Run;
 use crate::codec::{put_varint, varint_bytes, DecodeError, Reader};
 
@@ -107,8 +108,16 @@ fn read_ids(reader: &mut Reader<'_>, base: u64, fields: usize) -> Result<Leaf, D
     }
     let layout = Layout::from_fields(read).ok_or(DecodeError::new("fields out of order", at))?;
     let words = read_entries(reader, entries, layout.width())?;
-    let mut leaf =
-        Leaf { base, words, card_less_one: entries - 1, runs: 0, length_width: 0, form: Form::Ids, layout };
+    let mut leaf = Leaf {
+        base,
+        words,
+        card_less_one: entries - 1,
+        runs: 0,
+        length_width: 0,
+        form: Form::Ids,
+        layout,
+        patience: EXAM_CHANGES,
+    };
     leaf.runs = count_runs_of_ids(&leaf).ok_or(DecodeError::new("ids are not ascending", at))?;
     Ok(leaf)
 }
@@ -145,6 +154,7 @@ fn read_runs(reader: &mut Reader<'_>, base: u64) -> Result<Leaf, DecodeError> {
         length_width,
         form: Form::Runs,
         layout: Layout::contiguous(u32::from(start_width)),
+        patience: EXAM_CHANGES,
     };
     let card = count_ids_of_runs(&leaf).ok_or(DecodeError::new("runs are not ascending and apart", at))?;
     leaf.card_less_one = (card - 1) as u64;
@@ -185,7 +195,7 @@ fn read_bits(reader: &mut Reader<'_>, base: u64) -> Result<Leaf, DecodeError> {
 }
 
 /// Reads a bit-packed array of at least one entry; its unused bits must be zero.
-fn read_entries(reader: &mut Reader<'_>, entries: u64, width: u32) -> Result<Box<[u64]>, DecodeError> {
+fn read_entries(reader: &mut Reader<'_>, entries: u64, width: u32) -> Result<Words, DecodeError> {
     let at = reader.at();
     let fits =
         if width == 0 { entries == 1 } else { (1..=CHUNK_LEAF_MAX_BYTES as u64 * 8).contains(&entries) };
@@ -198,7 +208,7 @@ fn read_entries(reader: &mut Reader<'_>, entries: u64, width: u32) -> Result<Box
     if bytes.last().is_some_and(|last| unused > 0 && last >> (8 - unused) != 0) {
         return Err(DecodeError::new("bits set beyond the last entry", reader.at() - 1));
     }
-    Ok(words_of(bytes, packing::class_words(packing::words_for(entries as usize, width))))
+    Ok(words_of(bytes, packing::class_words(packing::words_for(entries as usize, width))).into())
 }
 
 /// `bytes` as little-endian words, zero up to `words`.

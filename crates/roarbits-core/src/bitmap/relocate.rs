@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use super::tree::Child;
+use super::words::Words;
 use super::Bitmap;
 
 impl Bitmap {
@@ -46,8 +47,8 @@ impl Pass<'_> {
         match child {
             Child::Leaf(leaf) => {
                 self.has_passed = true;
-                if let Some(leaf) = Arc::get_mut(leaf) {
-                    leaf.words = (self.relocated)(std::mem::take(&mut leaf.words));
+                if let Some(Words::Boxed(words)) = Arc::get_mut(leaf).map(|leaf| &mut leaf.words) {
+                    *words = (self.relocated)(std::mem::take(words));
                 }
                 None
             }

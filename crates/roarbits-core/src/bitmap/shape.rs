@@ -172,44 +172,90 @@ pub(crate) fn shape_of_both(left: &[Run], right: &[Run]) -> Option<Shape> {
     Some(both).filter(|both| !both.overflows() && both.packed_bytes() <= apart + LEAF_OVERHEAD_BYTES)
 }
 
+/// Ascending runs by their index, wherever they are kept.
+pub(crate) trait RunList {
+    /// How many there are; never 0.
+    fn len(&self) -> usize;
+    /// Run `i`.
+    fn run(&self, i: usize) -> Run;
+    /// How many start below `at`.
+    fn starts_below(&self, at: u64) -> usize;
+}
+
+impl RunList for Vec<Run> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn run(&self, i: usize) -> Run {
+        self[i]
+    }
+
+    fn starts_below(&self, at: u64) -> usize {
+        self.partition_point(|run| run.start < at)
+    }
+}
+
+/// Ids, each as a run of its own.
+impl RunList for Vec<u64> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn run(&self, i: usize) -> Run {
+        Run { start: self[i], end: self[i] }
+    }
+
+    fn starts_below(&self, at: u64) -> usize {
+        self.partition_point(|id| *id < at)
+    }
+}
+
 /// Where to cut runs of several chunks in two when more will follow: at a wide gap,
 /// else at the start of the last chunk in which one starts, so that the left part is full.
-pub(crate) fn last_boundary(runs: &[Run]) -> u64 {
-    let last = runs.last().map_or(0, |last| last.start);
-    inner_boundary(runs, wide_gap(runs, runs.len() / 4..runs.len()).unwrap_or(last))
+pub(crate) fn last_boundary(runs: &impl RunList) -> u64 {
+    let (n, last) = (runs.len(), runs.run(runs.len() - 1).start);
+    inner_boundary(runs, wide_gap(runs, n / 4..n).unwrap_or(last))
 }
 
 /// As `last_boundary`, when more will come before: the right part is full.
-pub(crate) fn first_boundary(runs: &[Run]) -> u64 {
+pub(crate) fn first_boundary(runs: &impl RunList) -> u64 {
     inner_boundary(runs, wide_gap(runs, 0..runs.len() * 3 / 4).unwrap_or(0))
 }
 
 /// Where to cut runs of several chunks in two: at a wide gap of the middle half, else
 /// at the chunk boundary nearest the median.
-pub(crate) fn middle_boundary(runs: &[Run]) -> u64 {
+pub(crate) fn middle_boundary(runs: &impl RunList) -> u64 {
     let n = runs.len();
     if let Some(id) = wide_gap(runs, n / 4..n * 3 / 4) {
         return inner_boundary(runs, id);
     }
-    let below = chunk_start(runs[n / 2].start);
-    let runs_below = |at: u64| runs.partition_point(|run| run.start < at);
-    let above = chunk_end(below).checked_add(1).filter(|above| *above <= runs[n - 1].end);
-    let nearer = above.filter(|above| runs_below(*above) - n / 2 < n / 2 - runs_below(below));
+    let below = chunk_start(runs.run(n / 2).start);
+    let above = chunk_end(below).checked_add(1).filter(|above| *above <= runs.run(n - 1).end);
+    let nearer = above.filter(|above| runs.starts_below(*above) - n / 2 < n / 2 - runs.starts_below(below));
     inner_boundary(runs, nearer.unwrap_or(below))
 }
 
 /// The first id after the widest gap before one of the runs `among`, if the gap is so
 /// wide that either side of it needs fewer bits: at least a quarter of the whole span.
-fn wide_gap(runs: &[Run], among: Range<usize>) -> Option<u64> {
-    let gap_before = |i: usize| runs[i].start - runs[i - 1].end;
-    let widest = (among.start.max(1)..among.end).max_by_key(|i| gap_before(*i))?;
-    let span = runs.last()?.start - runs.first()?.start;
-    (gap_before(widest) >= span / 4).then(|| runs[widest].start)
+fn wide_gap(runs: &impl RunList, among: Range<usize>) -> Option<u64> {
+    let from = among.start.max(1);
+    let mut before = runs.run(from - 1).end;
+    let (mut widest, mut at) = (0, None);
+    for i in from..among.end {
+        let run = runs.run(i);
+        if run.start - before >= widest {
+            (widest, at) = (run.start - before, Some(run.start));
+        }
+        before = run.end;
+    }
+    let span = runs.run(runs.len() - 1).start - runs.run(0).start;
+    at.filter(|_| widest >= span / 4)
 }
 
 /// The start of the chunk of `id`, or the end of the first chunk where that would leave the left part empty.
-fn inner_boundary(runs: &[Run], id: u64) -> u64 {
-    let first = runs.first().map_or(0, |first| chunk_start(first.start));
+fn inner_boundary(runs: &impl RunList, id: u64) -> u64 {
+    let first = chunk_start(runs.run(0).start);
     match chunk_start(id) {
         at if at > first => at,
         _ => chunk_end(first) + 1,

@@ -2,7 +2,7 @@
 //! quick path beside runs.
 
 use super::decode::pack_all;
-use super::leaf::{Form, Leaf};
+use super::leaf::{Form, Leaf, EXAM_CHANGES};
 use super::packing::{self, bit_length, Layout, Room};
 use super::shape::{
     chunk_end, chunk_start, Shape, CHUNK_LEAF_MAX_BYTES, LEAF_OVERHEAD_BYTES, SHARED_LEAF_MAX_BYTES,
@@ -215,11 +215,12 @@ fn leaf_of(ids: &[u64], sums: Sums) -> Option<Leaf> {
     pack_all(ids, base, layout, &mut words);
     Some(Leaf {
         base,
-        words,
+        words: words.into(),
         card_less_one: ids.len() as u64 - 1,
         runs: sums.runs as u16,
         length_width: 0,
         form: Form::Ids,
         layout,
+        patience: EXAM_CHANGES,
     })
 }

@@ -13,17 +13,17 @@
 //! are joined when one shrinks, so that the height stays logarithmic. Reference
 //! counts stand before headers of 48 bytes, never before the words of a leaf.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::edit::merged;
 use super::leaf::Leaf;
-use super::packing::partition;
 use super::shape::chunk_start;
 
 /// Children of a node at most.
 pub(crate) const FANOUT: usize = 64;
 /// A node that shrinks below this tries to join a neighbour.
-const SPARSE_NODE: usize = FANOUT / 4;
+pub(crate) const SPARSE_NODE: usize = FANOUT / 4;
 
 /// A non-empty subtree.
 #[derive(Debug, Clone)]
@@ -45,6 +45,14 @@ impl Count {
     pub(crate) fn get(self) -> u128 {
         u128::from(self.0) + 1
     }
+
+    pub(crate) fn add(&mut self, n: u64) {
+        self.0 = self.0.wrapping_add(n);
+    }
+
+    pub(crate) fn take(&mut self, n: u64) {
+        self.0 = self.0.wrapping_sub(n);
+    }
 }
 
 /// An inner node: parallel arrays over its children.
@@ -58,12 +66,26 @@ pub(crate) struct Node {
 
 /// What a change did to a subtree, beyond its ids.
 pub(crate) enum Effect {
+    /// None: nothing changed, and nothing was copied.
+    Unchanged,
     /// Nothing that concerns the parent.
     Settled,
+    /// It takes less than before and may be joined with a neighbour.
+    Shrunk,
     /// It overflowed: these stand to its right.
     Split(Vec<(u64, Child)>),
     /// Its last id is gone.
     Emptied,
+}
+
+/// What is known of a change before it is made. A path that is shared is not copied
+/// for a change that may turn out to be none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// It may change nothing.
+    Possible,
+    /// It changes something.
+    Certain,
 }
 
 impl Child {
@@ -119,6 +141,24 @@ impl Child {
             match child {
                 Self::Leaf(leaf) => return leaf,
                 Self::Node(node) => child = &node.children[node.index_of(id)],
+            }
+        }
+    }
+
+    /// The leaf in which `id` is or would be, and the ids of which that holds.
+    pub(crate) fn leaf_and_range(&self, id: u64) -> (&Leaf, RangeInclusive<u64>) {
+        let (mut child, mut first, mut last) = (self, 0, u64::MAX);
+        loop {
+            match child {
+                Self::Leaf(leaf) => return (leaf, first..=last),
+                Self::Node(node) => {
+                    let i = node.index_of(id);
+                    if i > 0 {
+                        first = node.keys[i];
+                    }
+                    last = node.keys.get(i + 1).map_or(last, |next| next - 1);
+                    child = &node.children[i];
+                }
             }
         }
     }
@@ -200,42 +240,64 @@ impl Child {
         })
     }
 
-    /// Where in its leaf `id` is to be put; `None` if it is a member.
-    pub(crate) fn place_of(&self, id: u64) -> Option<usize> {
-        self.leaf_of(id).place_of(id)
-    }
-
-    /// Sets `id`, which is absent and whose place is `place`.
-    pub(crate) fn insert(&mut self, id: u64, place: usize) -> Effect {
+    /// Sets `id`; `Unchanged` if it is a member.
+    pub(crate) fn insert(&mut self, id: u64, mut change: Change) -> Effect {
         match self {
             Self::Leaf(leaf) if leaf.is_closed_to(id) => self.set_beside(id),
-            Self::Leaf(leaf) => siblings(Arc::make_mut(leaf).insert(id, place)),
+            Self::Leaf(leaf) => match leaf.place_of(id) {
+                Some(place) => edit_leaf(leaf, |leaf| leaf.insert(id, place)),
+                None => Effect::Unchanged,
+            },
             Self::Node(node) => {
+                if change == Change::Possible && is_shared(node) {
+                    if node.children[node.index_of(id)].contains(id) {
+                        return Effect::Unchanged;
+                    }
+                    change = Change::Certain;
+                }
                 let node = Arc::make_mut(node);
-                let (i, place) = node.open_child(id, place);
+                let i = node.open_child(id);
+                let effect = node.children[i].insert(id, change);
+                if matches!(effect, Effect::Unchanged) {
+                    return effect;
+                }
                 node.keys[i] = node.keys[i].min(chunk_start(id));
-                node.counts[i] = Count::of(node.counts[i].get() + 1);
-                let effect = node.children[i].insert(id, place);
+                node.counts[i].add(1);
+                if matches!(effect, Effect::Settled) {
+                    return effect;
+                }
                 node.settle(i, effect)
             }
         }
     }
 
-    /// Clears `id`, which must be present.
-    pub(crate) fn remove(&mut self, id: u64) -> Effect {
+    /// Clears `id`; `Unchanged` if it is no member.
+    pub(crate) fn remove(&mut self, id: u64, mut change: Change) -> Effect {
         match self {
-            Self::Leaf(leaf) if leaf.cardinality() == 1 => Effect::Emptied,
-            Self::Leaf(leaf) => siblings(Arc::make_mut(leaf).remove(id)),
+            Self::Leaf(leaf) => match leaf.position_of(id) {
+                None => Effect::Unchanged,
+                Some(_) if leaf.has_one_id() => Effect::Emptied,
+                Some(position) => edit_leaf(leaf, |leaf| leaf.remove(id, position)),
+            },
             Self::Node(node) => {
+                if change == Change::Possible && is_shared(node) {
+                    if !node.children[node.index_of(id)].contains(id) {
+                        return Effect::Unchanged;
+                    }
+                    change = Change::Certain;
+                }
                 let node = Arc::make_mut(node);
                 let i = node.index_of(id);
-                let effect = node.children[i].remove(id);
-                if !matches!(effect, Effect::Emptied) {
-                    node.counts[i] = Count::of(node.counts[i].get() - 1);
+                let effect = node.children[i].remove(id, change);
+                match effect {
+                    Effect::Unchanged => return effect,
+                    Effect::Emptied => (),
+                    Effect::Settled | Effect::Shrunk | Effect::Split(_) => node.counts[i].take(1),
                 }
-                let effect = node.settle(i, effect);
-                node.join_around(i);
-                effect
+                match node.settle(i, effect) {
+                    Effect::Settled if node.children.len() < SPARSE_NODE => Effect::Shrunk,
+                    effect => effect,
+                }
             }
         }
     }
@@ -252,11 +314,25 @@ impl Child {
     }
 }
 
-fn siblings(parts: Vec<Leaf>) -> Effect {
-    if parts.is_empty() {
-        return Effect::Settled;
+/// Whether another tree has the node too. There are no weak references.
+pub(crate) fn is_shared(node: &Arc<Node>) -> bool {
+    Arc::strong_count(node) > 1
+}
+
+/// Changes a leaf, which may give others to its right.
+pub(crate) fn edit_leaf(leaf: &mut Arc<Leaf>, change: impl FnOnce(&mut Leaf) -> Vec<Leaf>) -> Effect {
+    let leaf = Arc::make_mut(leaf);
+    let (words_before, patience_before) = (leaf.allocated_words(), leaf.patience);
+    let parts = change(leaf);
+    if !parts.is_empty() {
+        let keyed = parts.into_iter().map(|leaf| (chunk_start(leaf.min()), Child::leaf(leaf)));
+        return Effect::Split(keyed.collect());
     }
-    Effect::Split(parts.into_iter().map(|leaf| (chunk_start(leaf.min()), Child::leaf(leaf))).collect())
+    // With an exam comes a look at the neighbours, which costs as much.
+    if leaf.allocated_words() < words_before || leaf.patience > patience_before {
+        return Effect::Shrunk;
+    }
+    Effect::Settled
 }
 
 impl Node {
@@ -272,21 +348,21 @@ impl Node {
 
     /// The child in which `id` is or would be.
     pub(crate) fn index_of(&self, id: u64) -> usize {
-        partition(self.keys.len(), |i| self.keys[i] <= id).saturating_sub(1)
+        self.keys.partition_point(|key| *key <= id).saturating_sub(1)
     }
 
-    /// The child that takes `id`, and the place in its leaf. Where the leaf that it
-    /// belongs to is closed to it, that is the next one, if it is open: ids that arrive
-    /// in descending order above a dense chunk then share leaves.
-    fn open_child(&self, id: u64, place: usize) -> (usize, usize) {
+    /// The child that takes `id`. Where the leaf that it belongs to is closed to it,
+    /// that is the next one, if it is open: ids that arrive in descending order above
+    /// a dense chunk then share leaves.
+    pub(crate) fn open_child(&self, id: u64) -> usize {
         let i = self.index_of(id);
         match (&self.children[i], self.children.get(i + 1)) {
             (Child::Leaf(leaf), Some(Child::Leaf(next)))
                 if leaf.is_closed_to(id) && id > leaf.max() && !next.is_closed_to(id) =>
             {
-                (i + 1, 0)
+                i + 1
             }
-            _ => (i, place),
+            _ => i,
         }
     }
 
@@ -316,9 +392,25 @@ impl Node {
 
     /// Takes up what a change did to child `i`.
     fn settle(&mut self, i: usize, effect: Effect) -> Effect {
+        if matches!(effect, Effect::Unchanged | Effect::Settled) {
+            return effect;
+        }
+        self.absorb(i, effect);
+        if self.children.is_empty() {
+            return Effect::Emptied;
+        }
+        self.split_if_large(i)
+    }
+
+    /// As `settle`, but leaves the node as many or few children as it then has.
+    pub(crate) fn absorb(&mut self, i: usize, effect: Effect) {
         match effect {
-            Effect::Settled => return Effect::Settled,
-            Effect::Emptied => self.remove_at(i),
+            Effect::Unchanged | Effect::Settled => (),
+            Effect::Shrunk => self.join_around(i),
+            Effect::Emptied => {
+                self.remove_at(i);
+                self.join_around(i);
+            }
             Effect::Split(parts) => {
                 let mut moved = 0;
                 for (k, (key, child)) in parts.into_iter().enumerate() {
@@ -329,13 +421,8 @@ impl Node {
                 self.counts[i] = Count::of(self.counts[i].get() - moved);
             }
         }
-        if self.children.is_empty() {
-            return Effect::Emptied;
-        }
-        self.split_if_large(i)
     }
 
-    /// Cuts an overfull node; where its last children changed, the left part stays full.
     fn split_if_large(&mut self, changed: usize) -> Effect {
         let n = self.children.len();
         if n <= FANOUT {
