@@ -37,6 +37,8 @@ struct Measured {
     server: Results,
     /// Runs in other servers, by file name.
     other_servers: Vec<Results>,
+    /// Why goals are missed.
+    reasons: goals::Reasons,
 }
 
 /// The page.
@@ -67,6 +69,7 @@ fn render(results: &Path) -> io::Result<Files> {
         core: read(&results.join("core.json"), "bench/core")?,
         server: read(&results.join("server.json"), "bench/server")?,
         other_servers: other_servers(results)?,
+        reasons: reasons(&results.join("reasons.json"))?,
     };
     let plots = series::plots(&measured);
     let mut files = Files::from([(PathBuf::from(PAGE), page::page(&measured, &plots)?)]);
@@ -79,6 +82,15 @@ fn render(results: &Path) -> io::Result<Files> {
 fn read(path: &Path, program: &str) -> io::Result<Results> {
     Results::read(path)
         .map_err(|error| io::Error::other(format!("{}: {error} ({program} writes it)", path.display())))
+}
+
+/// None where there is no file: nothing may be missed then.
+fn reasons(path: &Path) -> io::Result<goals::Reasons> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(goals::Reasons::new()),
+        Err(error) => Err(error),
+    }
 }
 
 fn other_servers(results: &Path) -> io::Result<Vec<Results>> {

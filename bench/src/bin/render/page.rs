@@ -67,7 +67,7 @@ pub fn page(measured: &Measured, plots: &[Plot]) -> io::Result<String> {
     let _ = write!(text, "\n## The core by itself\n\n{}\n\n{}", sums(&kernels), table(&kernels, &OF_CORE));
     let all: Vec<Comparison<'_>> =
         memory.iter().chain(&times).chain(&kernels).map(|one| (*one).clone()).collect();
-    let _ = write!(text, "\n## Rows that we lose\n\n{}", lost(&all)?);
+    let _ = write!(text, "\n## Rows that we lose\n\n{}", lost(&all, &measured.reasons)?);
     text.push_str("\n## Plots\n");
     for plot in plots {
         let _ = write!(text, "\n### {}\n\n![{}]({PLOTS}/{})\n", plot.title, plot.title, plot.file);

@@ -5,7 +5,11 @@ use std::io;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-const SIZE: (u32, u32) = (760, 430);
+const SIZE: (u32, u32) = (860, 430);
+/// Where the legend begins, from the left.
+const LEGEND_LEFT: u32 = 700;
+/// Of a line of the legend.
+const LEGEND_STEP: i32 = 22;
 const MARGIN: u32 = 14;
 const LABELS_LEFT: u32 = 66;
 const LABELS_BELOW: u32 = 46;
@@ -66,10 +70,11 @@ impl Plot {
 
     fn draw(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Result<(), Box<dyn std::error::Error + '_>> {
         area.fill(&WHITE)?;
+        let (place, legend) = area.split_horizontally(LEGEND_LEFT);
         let points = || self.lines.iter().flat_map(|line| line.points.iter());
         let (left, right) = bounds(points().map(|point| point.0));
         let (low, high) = bounds(points().map(|point| point.1));
-        let mut chart = ChartBuilder::on(area)
+        let mut chart = ChartBuilder::on(&place)
             .margin(MARGIN)
             .x_label_area_size(LABELS_BELOW)
             .y_label_area_size(LABELS_LEFT)
@@ -84,22 +89,15 @@ impl Plot {
             .label_style(("sans-serif", 13))
             .axis_desc_style(("sans-serif", 14))
             .draw()?;
-        for line in &self.lines {
+        for (line, at) in self.lines.iter().zip(1..) {
             let colour = PALETTE.get(line.colour % PALETTE.len()).copied().unwrap_or(BLACK);
             let stroke = colour.stroke_width(STROKE);
-            chart
-                .draw_series(LineSeries::new(line.points.iter().copied(), stroke))?
-                .label(line.name.as_str())
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], stroke));
+            chart.draw_series(LineSeries::new(line.points.iter().copied(), stroke))?;
             chart.draw_series(line.points.iter().map(|point| Circle::new(*point, DOT, colour.filled())))?;
+            let y = at * LEGEND_STEP;
+            legend.draw(&PathElement::new([(0, y), (20, y)], stroke))?;
+            legend.draw(&Text::new(line.name.clone(), (27, y - 7), ("sans-serif", 14)))?;
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
-            .background_style(WHITE.mix(0.85))
-            .border_style(RGBColor(200, 200, 200))
-            .label_font(("sans-serif", 13))
-            .draw()?;
         area.present()?;
         Ok(())
     }

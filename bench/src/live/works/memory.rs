@@ -2,7 +2,7 @@
 //! shuffled, by the commands that applications use. A peer's OPTIMIZE counts for
 //! it where it helps; ours needs none.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use roarbits_datasets::{real, seeded, DataSet};
 
 use super::loading::{holds, load, shuffled};
 use crate::comparison::rounded;
-use crate::live::catalogue::{Group, GROWING, MEMORY, MEMORY_BY_IDS};
+use crate::live::catalogue::{GROWING, MEMORY, MEMORY_BY_IDS};
 use crate::live::contest::{Contest, Figure, Side};
 use crate::live::dialect::string_of;
 use crate::Subject;
@@ -84,15 +84,14 @@ pub(super) fn real(contest: &mut Contest, data: Option<&Path>) -> io::Result<()>
     for archive in
         real::ARCHIVES.into_iter().filter(|archive| contest.wants(archive, MEMORY)).collect::<Vec<_>>()
     {
-        let sets: HashMap<String, Vec<u64>> =
+        let sets: BTreeMap<String, Vec<u64>> =
             real::load(folder, archive)?.into_iter().map(|set| (set.name, shuffled(set.values))).collect();
         contest.exact(archive, MEMORY, None, |side| of_keys(side, &sets))?;
     }
-    debug_assert!(contest.wants_group(Group::Real));
     Ok(())
 }
 
-fn of_keys(side: &mut Side, sets: &HashMap<String, Vec<u64>>) -> io::Result<Option<Figure>> {
+fn of_keys(side: &mut Side, sets: &BTreeMap<String, Vec<u64>>) -> io::Result<Option<Figure>> {
     let subject = side.subject;
     if !sets.values().all(|ids| holds(subject, ids)) {
         return Ok(None);
