@@ -47,6 +47,7 @@ fn init(context: &Context, args: &[RedisString]) -> Status {
 }
 
 fn set_up(loading: &Loading) -> Result<(), String> {
+    check_processor()?;
     loading.set_options();
     config::load(loading)?;
     loading.create_type::<BitmapType>()?;
@@ -54,6 +55,17 @@ fn set_up(loading: &Loading) -> Result<(), String> {
     loading.register_info(info::write);
     drops::start();
     loading.on_shutdown(drops::stop);
+    Ok(())
+}
+
+/// Whether the processor has the instructions that `.cargo/config.toml` lets the compiler use.
+fn check_processor() -> Result<(), String> {
+    #[cfg(target_arch = "x86_64")]
+    if !(is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("sse4.2")) {
+        return Err("this build is for processors with x86-64-v2 (POPCNT, SSE4.2); \
+                    build it without rustflags in .cargo/config.toml for an older one"
+            .to_owned());
+    }
     Ok(())
 }
 

@@ -63,7 +63,9 @@ impl Shape {
             Self::Sparse => ids.extend((0..3000).map(|_| rng.random_range(0..5_000_000u64))),
             Self::Snowflake => {
                 let first = rng.random_range(0..500u64);
-                ids.extend((0..2000).map(|i| ((first + i) * 1009) << 22 | rng.random_range(0..4u64) << 12));
+                ids.extend(
+                    (0..2000).map(|i| (((first + i) * 1009) << 22) | (rng.random_range(0..4u64) << 12)),
+                );
             }
             Self::Hashed => ids.extend((0..1500).map(|_| rng.random::<u64>() & rng.random::<u64>())),
             Self::Runs => {
@@ -251,7 +253,7 @@ fn what_one_operand_alone_has_is_shared() {
     let days: Vec<Bitmap> = (0..7)
         .map(|day| {
             let mut builder = Builder::new();
-            (0..50_000u64).for_each(|i| builder.push_id((day << 50) + (i * 997 << 22)));
+            (0..50_000u64).for_each(|i| builder.push_id((day << 50) + ((i * 997) << 22)));
             builder.finish(0)
         })
         .collect();

@@ -220,8 +220,8 @@ fn batches(plan: &mut Plan) {
     ];
     an_id("insert 1000 ids a call", 400.0).play(plan, turns);
     let turns = vec![
-        turn(Who::Roarbits, || ours.contains_many(&asked)),
-        turn(Who::Roaring, || roaring.contains_many(&asked)),
+        turn(Who::Roarbits, || ours.members_among(&asked)),
+        turn(Who::Roaring, || roaring.members_among(&asked)),
     ];
     an_id("contains 1000 ids a call", 250.0).play(plan, turns);
 }

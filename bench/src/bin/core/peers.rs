@@ -68,7 +68,7 @@ macro_rules! croaring_subject {
                 self.cardinality() - before
             }
 
-            fn contains_many(&self, ids: &[u64]) -> usize {
+            fn members_among(&self, ids: &[u64]) -> usize {
                 ids.iter().filter(|id| self.contains(**id as $id)).count()
             }
 

@@ -25,7 +25,7 @@ pub trait Subject: Clone {
     /// Visits every id and adds them up.
     fn sum(&self) -> u64;
     fn insert_many(&mut self, ids: &[u64]) -> u64;
-    fn contains_many(&self, ids: &[u64]) -> usize;
+    fn members_among(&self, ids: &[u64]) -> usize;
     fn encode(&self) -> Vec<u8>;
     fn decode(payload: &[u8]) -> Option<Self>;
 
@@ -89,8 +89,8 @@ impl Subject for Bitmap {
         Self::insert_many(self, ids)
     }
 
-    fn contains_many(&self, ids: &[u64]) -> usize {
-        ids.iter().filter(|id| BitRead::contains(self, **id)).count()
+    fn members_among(&self, ids: &[u64]) -> usize {
+        BitRead::contains_many(self, ids).into_iter().filter(|is_member| *is_member).count()
     }
 
     fn encode(&self) -> Vec<u8> {
@@ -184,7 +184,7 @@ macro_rules! roaring_subject {
                 self.len() - before
             }
 
-            fn contains_many(&self, ids: &[u64]) -> usize {
+            fn members_among(&self, ids: &[u64]) -> usize {
                 ids.iter().filter(|id| self.contains(**id as $id)).count()
             }
 

@@ -34,6 +34,7 @@ pub struct Builder {
     pending: Vec<Run>,
     shape: Option<Shape>,
     levels: Levels,
+    scratch: Vec<u64>,
     /// Words of a chunk each, to be used for leaves of plain bits.
     pub(crate) spare: Vec<Box<[u64]>>,
 }
@@ -133,11 +134,29 @@ impl Builder {
             };
             return self.levels.push_leaf(Arc::new(Leaf::from_chunk(base, words, card, runs)));
         }
+        if card < runs * 2 {
+            return self.push_bits(base, words);
+        }
         let mut at = 0u32;
         while let Some(run) = u16::try_from(at).ok().and_then(|at| bits::next_run(words, base, at)) {
             at = (run.end - base) as u32 + 1;
             self.push_run(run);
         }
+    }
+
+    /// Appends the ids of the bits set, one by one.
+    fn push_bits(&mut self, base: u64, words: &[u64]) {
+        let mut ids = std::mem::take(&mut self.scratch);
+        ids.clear();
+        for (k, word) in words.iter().enumerate() {
+            let (first, mut left) = (base + k as u64 * 64, *word);
+            while left != 0 {
+                ids.push(first + u64::from(left.trailing_zeros()));
+                left &= left - 1;
+            }
+        }
+        self.push_ids(&ids);
+        self.scratch = ids;
     }
 
     /// Appends a leaf as it is, also a small one: what is loaded is encoded again as it was.

@@ -203,7 +203,7 @@ impl Ascending<'_> {
         }
         let part = halved(value.wrapping_sub(first)) / halved(last.wrapping_sub(first) | 2);
         let guess = (part * self.len as f64) as u32 as usize;
-        let reach = 1usize << ((bit_length(self.len as u64) + 1) / 2);
+        let reach = 1usize << bit_length(self.len as u64).div_ceil(2);
         let (low, high) = (guess.saturating_sub(reach), (guess + reach).min(self.len - 1));
         if self.nonzero_width_at(low) >= value {
             return self.below_within(0, low, value);

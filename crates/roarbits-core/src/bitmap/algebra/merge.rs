@@ -18,7 +18,6 @@ pub(crate) fn combine(rule: Rule, arrays: &mut Vec<Vec<u64>>, out: &mut Vec<u64>
         (Rule::Between { low: 2.., .. }, [a, b]) => merge::<And>(a, b, out),
         (Rule::Between { high: 1, .. } | Rule::Odd, [a, b]) => merge::<Xor>(a, b, out),
         (Rule::Between { .. }, [a, b]) => merge::<Or>(a, b, out),
-        (Rule::Between { low, .. }, _) if low == n => intersection(arrays, out),
         (Rule::Between { .. } | Rule::Odd, _) => {
             let all = merged(std::mem::take(arrays));
             keep_counted(&all, |count| rule.keeps(false, count), out);
@@ -27,24 +26,9 @@ pub(crate) fn combine(rule: Rule, arrays: &mut Vec<Vec<u64>>, out: &mut Vec<u64>
     }
 }
 
-/// The smallest first: what is left only shrinks.
-fn intersection(arrays: &mut Vec<Vec<u64>>, out: &mut Vec<u64>) {
-    arrays.sort_by_key(Vec::len);
-    let mut left: Option<Vec<u64>> = None;
-    for array in arrays.drain(..) {
-        left = Some(match left {
-            None => array,
-            Some(left) => {
-                let mut both = Vec::new();
-                merge::<And>(&left, &array, &mut both);
-                both
-            }
-        });
-        if left.as_ref().is_some_and(Vec::is_empty) {
-            return;
-        }
-    }
-    out.extend(left.unwrap_or_default());
+/// Appends to `out` the ids that two arrays share.
+pub(crate) fn intersect(a: &[u64], b: &[u64], out: &mut Vec<u64>) {
+    merge::<And>(a, b, out);
 }
 
 fn against_first(rule: Rule, arrays: &mut Vec<Vec<u64>>, out: &mut Vec<u64>) {

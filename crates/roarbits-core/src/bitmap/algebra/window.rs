@@ -181,22 +181,52 @@ impl<'a> Window<'a> {
     }
 
     fn combine_ids(&mut self, rule: Rule, out: &mut impl Sink) {
-        let is_close = self.leaves.len() >= PLANES_OPERANDS && self.is_close();
-        if is_close {
-            self.end = self.end.min(self.start.saturating_add(WINDOW_BITS - 1));
-        }
+        self.kept.clear();
         self.arrays.resize_with(self.leaves.len(), Vec::new);
+        match rule {
+            Rule::Between { low, .. } if low as usize == self.leaves.len() => self.intersect(),
+            _ if self.leaves.len() >= PLANES_OPERANDS && self.is_close() => {
+                self.end = self.end.min(self.start.saturating_add(WINDOW_BITS - 1));
+                self.decode();
+                self.planes.combine(rule, &self.arrays, self.start, &mut self.kept);
+            }
+            _ => {
+                self.decode();
+                merge::combine(rule, &mut self.arrays, &mut self.kept);
+            }
+        }
+        out.ids(&self.kept);
+    }
+
+    fn decode(&mut self) {
         for (leaf, ids) in self.leaves.iter().zip(&mut self.arrays) {
             ids.clear();
             leaf.decode(leaf.ids_between(self.start, self.end), ids);
         }
-        self.kept.clear();
-        if is_close {
-            self.planes.combine(rule, &self.arrays, self.start, &mut self.kept);
-        } else {
-            merge::combine(rule, &mut self.arrays, &mut self.kept);
+    }
+
+    /// The smallest leaves first; none is decoded once nothing is left.
+    fn intersect(&mut self) {
+        let ranges = self.leaves.iter().map(|leaf| (leaf.ids_between(self.start, self.end), *leaf));
+        let mut ranges: Vec<_> = ranges.collect();
+        ranges.sort_by_key(|(range, _)| range.len());
+        let [left, right, ..] = &mut self.arrays[..] else {
+            return;
+        };
+        for (i, (range, leaf)) in ranges.into_iter().enumerate() {
+            if i == 0 {
+                leaf.decode(range, &mut self.kept);
+                continue;
+            }
+            if self.kept.is_empty() {
+                return;
+            }
+            right.clear();
+            leaf.decode(range, right);
+            std::mem::swap(left, &mut self.kept);
+            self.kept.clear();
+            merge::intersect(left, right, &mut self.kept);
         }
-        out.ids(&self.kept);
     }
 
     /// Whether ids lie close together, as far as the leaves' spans tell.
