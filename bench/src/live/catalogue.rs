@@ -86,11 +86,11 @@ impl Extent {
         }
     }
 
-    /// How often every side measures a time.
-    pub fn rounds(self) -> usize {
+    /// How often every side measures a time, at least and at most.
+    pub fn rounds(self) -> (usize, usize) {
         match self {
-            Self::Full => 5,
-            Self::Quick => 1,
+            Self::Full => (5, 25),
+            Self::Quick => (1, 1),
         }
     }
 

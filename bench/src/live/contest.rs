@@ -16,6 +16,8 @@ use crate::{Row, Subject};
 
 /// A side that took longer for a sample gives no more of them.
 const SLOW_SAMPLE: Duration = Duration::from_secs(3);
+/// So long a row is measured again beyond its least number of rounds.
+const ROW_TIME: Duration = Duration::from_secs(3);
 
 /// A subject in a server of its own.
 pub struct Side {
@@ -174,7 +176,12 @@ impl Contest {
         let Some(spec) = self.spec(set, operation, at) else { return Ok(()) };
         let mut samples: Vec<Vec<f64>> = vec![Vec::new(); self.sides.len()];
         let mut resting = vec![false; self.sides.len()];
-        for round in 0..self.extent.rounds() {
+        let (least, most) = self.extent.rounds();
+        let begun = Instant::now();
+        for round in 0..most {
+            if round >= least && begun.elapsed() > ROW_TIME {
+                break;
+            }
             for ((side, samples), rests) in self.sides.iter_mut().zip(&mut samples).zip(&mut resting) {
                 if *rests {
                     continue;

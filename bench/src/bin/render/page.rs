@@ -25,8 +25,8 @@ How to read it:
 - **Memory** is the difference of `used_memory` that a key makes, exact. Ids arrive in random order, a thousand a command.
   redis-roaring's figure is the one after its OPTIMIZE command where that is smaller. Real sets are 200 keys each; what
   the server keeps of a key, whatever it holds, is taken off. Calendars (D7) are bytes a key, the key included.
-- **Time** is CPU time of the server's main thread, the least of five rounds in which every side did the same work in turn.
-  `in command` is the server's own time inside the command.
+- **Time** is CPU time of the server's main thread, the least of 5 to 25 rounds in which every side did the same work in turn.
+  `in command` is the server's own time inside the command. Hashes were loaded in random order, Snowflake ids by time.
 - Less is better everywhere. `-`: that side cannot do it (32-bit ids, no such command), or it was not measured.
 - A goal of a time was set beside a figure of the server's own command or of its Set on another machine. What counts is
   the same ratio in the same run: the goal `here`.

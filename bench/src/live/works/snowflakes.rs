@@ -1,5 +1,5 @@
 //! A million Snowflake ids: bits, counting, operations, ranks, and moving whole
-//! values.
+//! values. They come in the order of their time, as such ids do.
 
 use std::fs;
 use std::io;
@@ -36,7 +36,6 @@ pub(super) fn run(contest: &mut Contest) -> io::Result<()> {
     let asked = half_present(&shuffled(ids.clone()), &shuffled(others.clone()), contest.extent.ids(ASKED));
     let (last, cardinality) = (contest.extent.ids(LAST_IDS).max(10), ids.len());
     for (key, ids) in [("ids", ids.clone()), ("others", others), ("later", days_later(&ids, DAYS_APART))] {
-        let ids = shuffled(ids);
         contest.each(|side| match holds(side.subject, &ids) {
             true => load(side.subject, &mut side.link, key, &ids),
             false => Ok(()),
