@@ -264,3 +264,58 @@ fn what_one_operand_alone_has_is_shared() {
     assert!(Combination::And.evaluate(&references).is_empty());
     assert_eq!(Combination::One.count(&references), 350_000);
 }
+
+/// Thousands of operands with next to no ids must not be walked by their span.
+#[test]
+fn many_operands_of_few_ids_far_apart_take_no_time() {
+    for n in [511, 512, 600, 2000] {
+        let operands: Vec<Bitmap> = (0..n).map(|i| [i, (1 << 62) + i].into_iter().collect()).collect();
+        let all: Vec<&Bitmap> = operands.iter().collect();
+        // Two keys named again and again.
+        let repeated: Vec<&Bitmap> = (0..n as usize).map(|i| &operands[i % 2]).collect();
+        for combination in combinations(n as usize, &mut StdRng::seed_from_u64(SEED)) {
+            let members = |references: &[&Bitmap], id: u64| -> Vec<bool> {
+                references.iter().map(|operand| operand.contains(id)).collect()
+            };
+            for references in [&all, &repeated] {
+                let ids = (0..n).chain((0..n).map(|i| (1 << 62) + i));
+                let expected = ids.filter(|id| keeps(combination, &members(references, *id))).count() as u128;
+                assert_eq!(combination.count(references), expected, "{combination:?} of {n}");
+                assert_eq!(
+                    combination.evaluate(references).cardinality(),
+                    expected,
+                    "{combination:?} of {n}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn groups_of_many_operands_keep_what_membership_says() {
+    let mut rng = StdRng::seed_from_u64(SEED + 2);
+    let operands: Vec<Bitmap> = (0..70)
+        .map(|i| [Shape::Few, Shape::Sparse, Shape::Runs, Shape::Dense][i % 4].bitmap(&mut rng))
+        .collect();
+    let references: Vec<&Bitmap> = operands.iter().collect();
+    for combination in combinations(70, &mut rng) {
+        let result = combination.evaluate(&references);
+        assert_eq!(result.validate(), Ok(()), "{combination:?}");
+        for id in (0..6_000_000).step_by(977) {
+            let members: Vec<bool> = operands.iter().map(|operand| operand.contains(id)).collect();
+            assert_eq!(result.contains(id), keeps(combination, &members), "{combination:?} {id}");
+        }
+        assert_eq!(combination.count(&references), result.cardinality(), "{combination:?}");
+    }
+}
+
+#[test]
+fn ranks_in_a_leaf_of_runs_are_all_found_in_one_walk() {
+    let mut bitmap = Bitmap::new();
+    (0..2000u64).for_each(|i| {
+        bitmap.insert_range(i * 30..=i * 30 + i % 13);
+    });
+    let ranks: Vec<u128> = (0..bitmap.cardinality()).rev().chain([u128::MAX, 0]).collect();
+    let expected: Vec<u64> = ranks.iter().filter_map(|rank| bitmap.select(*rank)).collect();
+    assert_eq!(bitmap.select_all(&ranks), expected);
+}

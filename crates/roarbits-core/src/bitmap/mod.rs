@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `clone` shares the whole tree; a write then copies the path it changes.
-//! `build` and `levels` make trees from ascending input, `algebra` combines two, `many`
+//! `build` and `levels` make trees from ascending input, `algebra` combines any number, `many`
 //! takes ids in batches, `walk` reads in order, `relocate` moves leaves, `validate` checks every invariant.
 
 mod algebra;

@@ -41,11 +41,28 @@ fn descend(child: &Child, before: u64, wanted: &[Wanted], members: &mut [u64]) {
 
 impl Leaf {
     fn select_each(&self, before: u64, wanted: &[Wanted], members: &mut [u64]) {
-        if self.form() == Form::Bits {
-            return self.select_each_bit(before, wanted, members);
+        match self.form() {
+            Form::Ids => {
+                wanted.iter().for_each(|(rank, at)| members[*at] = self.select(u128::from(rank - before)));
+            }
+            Form::Runs => self.select_each_of_runs(before, wanted, members),
+            Form::Bits => self.select_each_bit(before, wanted, members),
         }
-        for (rank, at) in wanted {
-            members[*at] = self.select(u128::from(rank - before));
+    }
+
+    /// One pass over the runs, as far as the highest rank.
+    fn select_each_of_runs(&self, before: u64, wanted: &[Wanted], members: &mut [u64]) {
+        let mut rest = wanted.iter().peekable();
+        let mut before = u128::from(before);
+        for run in self.runs_iter() {
+            let end = before + run.cardinality();
+            while let Some((rank, at)) = rest.next_if(|(rank, _)| u128::from(*rank) < end) {
+                members[*at] = run.start + (u128::from(*rank) - before) as u64;
+            }
+            if rest.peek().is_none() {
+                return;
+            }
+            before = end;
         }
     }
 

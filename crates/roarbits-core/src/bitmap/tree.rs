@@ -266,7 +266,7 @@ impl Child {
                 if matches!(effect, Effect::Settled) {
                     return effect;
                 }
-                node.settle(i, effect)
+                node.settle_and_tell(i, effect)
             }
         }
     }
@@ -294,10 +294,7 @@ impl Child {
                     Effect::Emptied => (),
                     Effect::Settled | Effect::Shrunk | Effect::Split(_) => node.counts[i].take(1),
                 }
-                match node.settle(i, effect) {
-                    Effect::Settled if node.children.len() < SPARSE_NODE => Effect::Shrunk,
-                    effect => effect,
-                }
+                node.settle_and_tell(i, effect)
             }
         }
     }
@@ -387,6 +384,14 @@ impl Node {
         self.children.remove(i);
         if self.children.capacity() > self.children.len() + 2 * GROWTH {
             self.shrink();
+        }
+    }
+
+    /// As `settle`, and tells the parent where few children are left.
+    fn settle_and_tell(&mut self, i: usize, effect: Effect) -> Effect {
+        match self.settle(i, effect) {
+            Effect::Settled if self.children.len() < SPARSE_NODE => Effect::Shrunk,
+            effect => effect,
         }
     }
 

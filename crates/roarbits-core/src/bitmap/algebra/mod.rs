@@ -49,6 +49,13 @@ pub enum Combination {
     Exactly(u32),
 }
 
+/// More operands than this are combined in groups first, if the groups' results can be
+/// combined: a stretch ends wherever a leaf of one of them does, and each costs a look
+/// at every operand.
+const GROUPED_OPERANDS: usize = 32;
+/// Operands of a group.
+const GROUP_OPERANDS: usize = 16;
+
 /// What is left of a bitmap whose storage was reused: to be dropped, where that may take time.
 #[derive(Debug)]
 pub struct Remains {
@@ -98,7 +105,8 @@ impl Combination {
 
     /// The ids kept, as a bitmap as long as the longest operand. One pass over all
     /// operands: what one alone has, or all share, is shared and not looked at;
-    /// O(ids of leaves that overlap x log operands) else.
+    /// else O(ids of leaves that overlap x log operands) and, for a threshold over many
+    /// operands, O(leaves x operands).
     pub fn evaluate(self, operands: &[&Bitmap]) -> Bitmap {
         self.build(operands, Builder::new()).0
     }
@@ -130,6 +138,20 @@ impl Combination {
     }
 
     fn give(self, operands: &[&Bitmap], out: &mut impl Sink) {
+        if operands.len() > GROUPED_OPERANDS {
+            match self {
+                Self::And | Self::Or | Self::Xor => {
+                    let groups: Vec<Bitmap> =
+                        operands.chunks(GROUP_OPERANDS).map(|group| self.evaluate(group)).collect();
+                    return self.give(&groups.iter().collect::<Vec<_>>(), out);
+                }
+                Self::Diff | Self::Diff1 | Self::AndOr => {
+                    let others = Self::Or.evaluate(&operands[1..]);
+                    return self.give(&[operands[0], &others], out);
+                }
+                Self::One | Self::AtLeast(_) | Self::Exactly(_) => {}
+            }
+        }
         if let Some(rule) = self.rule(operands.len()) {
             let roots: Vec<Option<&Child>> = operands.iter().map(|operand| operand.root.as_ref()).collect();
             sweep::sweep(rule, &roots, out);

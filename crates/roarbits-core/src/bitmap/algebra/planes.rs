@@ -109,6 +109,9 @@ fn kept(rule: Rule, digits: &[u64]) -> u64 {
         (Rule::FirstOnly, [any, first]) => first & !any,
         (Rule::FirstAndOther, [any, first]) => first & any,
         (Rule::OtherOnly, [any, first]) => any & !first,
-        _ => 0,
+        _ => {
+            debug_assert!(false, "two digits where the first operand is told from the others");
+            0
+        }
     }
 }

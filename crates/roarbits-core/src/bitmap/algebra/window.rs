@@ -1,6 +1,8 @@
 //! Combining leaves over one window, a stretch of whole chunks, in the way that suits
 //! how full they are there.
 
+use std::ops::Range;
+
 use super::merge;
 use super::planes::{Planes, WINDOW_BITS};
 use super::rule::Rule;
@@ -17,7 +19,7 @@ const DENSE_ENTRIES: usize = 1500;
 const PROBED_IDS: usize = 200;
 /// From this many operands on, ids that lie close together are combined in planes.
 const PLANES_OPERANDS: usize = 3;
-/// Ids in a window of planes at least.
+/// Ids in a window of planes at least; fewer in one that leaves end before its width.
 const PLANES_IDS: u64 = WINDOW_BITS / 64 / 16;
 
 static FULL: Chunk = [u64::MAX; CHUNK_WORDS];
@@ -164,7 +166,7 @@ impl<'a> Window<'a> {
                     operands.push(&mine[..]);
                     scratch = unused;
                 }
-                (None, []) => {}
+                (None, []) => debug_assert!(false, "a chunk of scratch for each packed leaf"),
             }
         }
         operands.extend((0..self.full).map(|_| &FULL[..]));
@@ -183,26 +185,37 @@ impl<'a> Window<'a> {
     fn combine_ids(&mut self, rule: Rule, out: &mut impl Sink) {
         self.kept.clear();
         self.arrays.resize_with(self.leaves.len(), Vec::new);
-        match rule {
-            Rule::Between { low, .. } if low as usize == self.leaves.len() => self.intersect(),
-            _ if self.leaves.len() >= PLANES_OPERANDS && self.is_close() => {
-                self.end = self.end.min(self.start.saturating_add(WINDOW_BITS - 1));
-                self.decode();
-                self.planes.combine(rule, &self.arrays, self.start, &mut self.kept);
-            }
-            _ => {
-                self.decode();
-                merge::combine(rule, &mut self.arrays, &mut self.kept);
-            }
+        if matches!(rule, Rule::Between { low, .. } if low as usize == self.leaves.len()) {
+            self.intersect();
+        } else if let Some(ranges) = self.close_ranges() {
+            self.end = self.end.min(self.start.saturating_add(WINDOW_BITS - 1));
+            self.decode(ranges.into_iter());
+            self.planes.combine(rule, &self.arrays, self.start, &mut self.kept);
+        } else {
+            let (start, end) = (self.start, self.end);
+            let ranges: Vec<_> = self.leaves.iter().map(|leaf| leaf.ids_between(start, end)).collect();
+            self.decode(ranges.into_iter());
+            merge::combine(rule, &mut self.arrays, &mut self.kept);
         }
         out.ids(&self.kept);
     }
 
-    fn decode(&mut self) {
-        for (leaf, ids) in self.leaves.iter().zip(&mut self.arrays) {
+    fn decode(&mut self, ranges: impl Iterator<Item = Range<usize>>) {
+        for ((leaf, ids), range) in self.leaves.iter().zip(&mut self.arrays).zip(ranges) {
             ids.clear();
-            leaf.decode(leaf.ids_between(self.start, self.end), ids);
+            leaf.decode(range, ids);
         }
+    }
+
+    /// The entries of each leaf within a window of planes, if they are many and lie close together.
+    fn close_ranges(&self) -> Option<Vec<Range<usize>>> {
+        if self.leaves.len() < PLANES_OPERANDS {
+            return None;
+        }
+        let end = self.end.min(self.start.saturating_add(WINDOW_BITS - 1));
+        let ranges: Vec<_> = self.leaves.iter().map(|leaf| leaf.ids_between(self.start, end)).collect();
+        let ids: usize = ranges.iter().map(Range::len).sum();
+        (ids as u64 >= PLANES_IDS.min((end - self.start) / 1024 + 1)).then_some(ranges)
     }
 
     /// The smallest leaves first; none is decoded once nothing is left.
@@ -211,6 +224,7 @@ impl<'a> Window<'a> {
         let mut ranges: Vec<_> = ranges.collect();
         ranges.sort_by_key(|(range, _)| range.len());
         let [left, right, ..] = &mut self.arrays[..] else {
+            debug_assert!(false, "one leaf decides alone and is shared");
             return;
         };
         for (i, (range, leaf)) in ranges.into_iter().enumerate() {
@@ -227,16 +241,6 @@ impl<'a> Window<'a> {
             self.kept.clear();
             merge::intersect(left, right, &mut self.kept);
         }
-    }
-
-    /// Whether ids lie close together, as far as the leaves' spans tell.
-    fn is_close(&self) -> bool {
-        let width = (self.end - self.start).min(WINDOW_BITS - 1);
-        let within = |leaf: &&Leaf| {
-            let span = leaf.max() - leaf.min();
-            (u128::from(leaf.entries() as u64) * u128::from(width)).div_ceil(u128::from(span.max(width)) + 1)
-        };
-        self.leaves.iter().map(within).sum::<u128>() >= u128::from(PLANES_IDS.min(width / 1024 + 1))
     }
 }
 
