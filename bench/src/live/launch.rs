@@ -50,7 +50,7 @@ impl Server {
         let mut command = Command::new(binary);
         command.args(["--port", &port.to_string(), "--bind", "127.0.0.1"]).arg("--dir").arg(folder.path());
         command.args(["--save", "", "--appendonly", "no", "--daemonize", "no"]);
-        // What the slow log keeps of commands would count as memory of the keys.
+        // A slow log keeps the arguments of slow commands: bytes that no key has.
         command.args(["--slowlog-log-slower-than", "-1"]);
         if let Some(module) = module {
             command.arg("--loadmodule").arg(module);

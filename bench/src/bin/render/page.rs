@@ -28,8 +28,8 @@ How to read it:
 - **Time** is CPU time of the server's main thread, the least of 5 to 25 rounds in which every side did the same work in turn.
   `in command` is the server's own time inside the command. Hashes were loaded in random order, Snowflake ids by time.
 - Less is better everywhere. `-`: that side cannot do it (32-bit ids, no such command), or it was not measured.
-- A goal of a time was set beside a figure of the server's own command or of its Set on another machine. What counts is
-  the same ratio in the same run: the goal `here`.
+- A goal of a time was set beside a figure of the server's own command or of its Set, on another machine. Where that
+  figure is larger in this run, the goal grows by the same ratio: `here`.
 - The data sets are named in `crates/roarbits-datasets`: D1 is 30 million ids below 1e8, D2 100k below 1e8, D3 uniform
   32-bit hashes, D4 Snowflake ids of eight machines at 1 or 1000 a second, D5 runs of a hundred, U63 63-bit hashes.
 ";
