@@ -54,7 +54,8 @@ impl Bytes {
         drop(maker);
         let counted = settled(&mut client) - before;
         let told: i64 = (0..keys).map(|number| client.int(&["MEMORY", "USAGE", &name(number)])).sum();
-        let has_jemalloc = client.info("memory").contains("mem_allocator:jemalloc");
+        let has_jemalloc =
+            client.info("memory", "mem_allocator").is_some_and(|name| name.starts_with("jemalloc"));
         let most_percent_off = if has_jemalloc { MOST_PERCENT_OFF } else { MOST_PERCENT_OFF_ELSEWHERE };
         Bytes { counted, told: told as f64, most_percent_off }
     }
