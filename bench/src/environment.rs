@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// What a reader needs to judge figures, and to measure them again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
-    /// The program and its arguments.
+    /// The program and its arguments, paths by their last part: where things lay says nothing.
     pub command_line: Vec<String>,
     /// The model of the processor, as the system names it.
     pub cpu_model: String,
@@ -26,12 +26,8 @@ pub struct Environment {
 impl Environment {
     /// Looks around. `versions` is what the measurement itself found out.
     pub fn here(versions: Vec<String>) -> Self {
-        let mut command_line: Vec<String> = std::env::args().collect();
-        if let Some(program) = command_line.first_mut() {
-            *program = program.rsplit('/').next().unwrap_or_default().to_owned();
-        }
         Self {
-            command_line,
+            command_line: std::env::args().map(|argument| file_name(&argument).to_owned()).collect(),
             cpu_model: cpu_model(),
             cpus: std::thread::available_parallelism().map_or(1, usize::from),
             date: Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -39,6 +35,10 @@ impl Environment {
             versions,
         }
     }
+}
+
+fn file_name(argument: &str) -> &str {
+    argument.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
 }
 
 fn cpu_model() -> String {
