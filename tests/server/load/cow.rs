@@ -30,10 +30,20 @@ const NODE_BYTES: u64 = 4096;
 const CHILD_BYTES: u64 = 8 << 20;
 const MOST_TIMES: u64 = 3;
 
+/// Keys after each of which the child rests, so that it is still there when the last
+/// write is done, on a busy machine too: 15 s.
+const RESTS: u64 = 60;
+const REST_MICROSECONDS: &str = "250000";
+
 pub fn a_save_beside_writes_copies_the_pages_they_change() {
-    let server = Server::builder().config("rdbcompression", "no").config("rdbchecksum", "no").start();
+    let server = Server::builder()
+        .config("rdbcompression", "no")
+        .config("rdbchecksum", "no")
+        .config("rdb-key-save-delay", REST_MICROSECONDS)
+        .start();
     let mut client = server.client();
     load(&mut client);
+    (0..RESTS).for_each(|nth| client.ok(&["SET", &format!("rest:{nth}"), "x"]));
     let bytes = client.int(&["MEMORY", "USAGE", "k"]);
     assert!(bytes >= 1 << 30, "{bytes} bytes are no gigabyte");
     client.int(&args!["RB.ADD", "small", 5, 1u64 << 32, (1u64 << 33) - 1]);
