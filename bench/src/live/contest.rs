@@ -177,9 +177,9 @@ impl Contest {
         let mut samples: Vec<Vec<f64>> = vec![Vec::new(); self.sides.len()];
         let mut resting = vec![false; self.sides.len()];
         let (least, most) = self.extent.rounds();
-        let begun = Instant::now();
+        let mut taken = Duration::ZERO;
         for round in 0..most {
-            if round >= least && begun.elapsed() > ROW_TIME {
+            if round >= least && taken > ROW_TIME {
                 break;
             }
             for ((side, samples), rests) in self.sides.iter_mut().zip(&mut samples).zip(&mut resting) {
@@ -188,7 +188,10 @@ impl Contest {
                 }
                 let started = Instant::now();
                 let figure = sample(side, round).map_err(|error| of_row(&spec, side.subject, &error))?;
-                *rests = figure.is_none() || started.elapsed() > SLOW_SAMPLE;
+                let elapsed = started.elapsed();
+                *rests = figure.is_none() || elapsed > SLOW_SAMPLE;
+                // Who rests from now on does not cost the others their rounds.
+                taken += if *rests { Duration::ZERO } else { elapsed };
                 samples.extend(figure);
             }
         }

@@ -25,7 +25,7 @@ const ASKED: usize = 100_000;
 /// Ids of one answer by rank.
 const LAST_IDS: usize = 1000;
 /// Calls of one sample of it; a peer that walks to each rank gets one.
-const LAST_CALLS: usize = 20;
+const LAST_CALLS: usize = 200;
 /// A million ids at one a second last 11.6 days.
 const DAYS_APART: u64 = 20;
 
