@@ -7,7 +7,9 @@
 //! ```
 //!
 //! No server counts the pair of type and value. The object is counted by Redis from
-//! 8.2 on; Valkey and older servers leave out that of a module's value only.
+//! 8.2 on and by Valkey from 8.1 on, with the key inside; older servers leave out that
+//! of a module's value only. (The first releases of Valkey 8.1 did too:
+//! <https://github.com/valkey-io/valkey/pull/2661>.)
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
@@ -16,8 +18,9 @@ use redis_module::raw;
 
 /// Sixteen bytes, the size of the object and of the pair of type and value.
 type Header = [u64; 2];
-/// The first Redis that counts the object.
+/// The first Redis and the first Valkey that count the object.
 const REDIS_8_2: c_int = 0x0008_0200;
+const VALKEY_8_1: c_int = 0x0008_0100;
 
 /// The bytes of the box at `value`, and of what leads to it uncounted.
 ///
@@ -40,8 +43,10 @@ fn uncounted_bytes() -> usize {
 }
 
 fn counts_objects() -> bool {
+    let first = if is_valkey() { VALKEY_8_1 } else { REDIS_8_2 };
     // SAFETY: precondition 2.
-    !is_valkey() && unsafe { api!(RedisModule_GetServerVersion)() } >= REDIS_8_2
+    let version = unsafe { api!(RedisModule_GetServerVersion)() };
+    version >= first
 }
 
 /// Whether the server has functions under Valkey's own names.
