@@ -2,15 +2,10 @@
 //! pipeline of them. Errors come back as the server's own line; a reply of
 //! another kind than the one asked for fails the test and names the command.
 
-use std::time::Duration;
-
 use redis::{Connection, ConnectionAddr, IntoConnectionInfo, ProtocolVersion, RedisConnectionInfo, Value};
 
 use crate::reply::{describe, outcome, Outcome};
-use crate::Args;
-
-/// No command of a test may take longer: a hang fails the test instead of the run.
-const REPLY_TIMEOUT: Duration = Duration::from_secs(60);
+use crate::{Args, PATIENCE};
 
 /// The protocol spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,9 +58,10 @@ impl Client {
         }
         let address = ConnectionAddr::Tcp("127.0.0.1".to_string(), port);
         let info = address.into_connection_info()?.set_redis_settings(settings);
-        let connection = redis::Client::open(info)?.get_connection_with_timeout(Duration::from_secs(5))?;
-        connection.set_read_timeout(Some(REPLY_TIMEOUT))?;
-        connection.set_write_timeout(Some(REPLY_TIMEOUT))?;
+        // A hang fails the test instead of the run.
+        let connection = redis::Client::open(info)?.get_connection_with_timeout(PATIENCE)?;
+        connection.set_read_timeout(Some(PATIENCE))?;
+        connection.set_write_timeout(Some(PATIENCE))?;
         Ok(Client { connection })
     }
 
@@ -73,7 +69,7 @@ impl Client {
     /// (`&["GET", "k"]`) or what `args!` makes.
     ///
     /// # Panics
-    /// If the connection breaks or stays silent for a minute.
+    /// If the connection breaks or stays silent.
     pub fn cmd<A: AsRef<[u8]>>(&mut self, args: &[A]) -> Outcome {
         let sent = self.connection.send_packed_command(&pack(args));
         let result = sent.and_then(|()| self.receive());

@@ -44,7 +44,7 @@ pub mod wire;
 pub use client::{Client, Protocol};
 pub use cluster::Cluster;
 pub use flavor::{Flavor, Product};
-pub use inspect::eventually;
+pub use inspect::{eventually, PATIENCE};
 pub use redis::{PushKind, Value};
 pub use reply::{error_text, Args, IntoArg, Outcome};
 pub use run::TestList;

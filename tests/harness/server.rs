@@ -24,12 +24,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::run::explain;
-use crate::{places, port, Client, Flavor, Protocol, Wire};
+use crate::{places, port, Client, Flavor, Protocol, Wire, PATIENCE};
 
-/// How long a server may take to answer, a large data set to load included.
-const START_LIMIT: Duration = Duration::from_secs(60);
-/// How long a server may take to shut down.
-const STOP_LIMIT: Duration = Duration::from_secs(60);
 /// How many ports are tried when others are faster.
 const PORT_TRIES: usize = 20;
 /// How much of the log is printed when a test fails.
@@ -287,13 +283,13 @@ impl Server {
     /// Shuts down cleanly with SHUTDOWN and says how it ended.
     ///
     /// # Panics
-    /// If it goes on running for a minute, or its log reports a crash.
+    /// If it goes on running, or its log reports a crash.
     pub fn stop(&mut self) -> ExitStatus {
         // The reply is the end of the connection; an error keeps it running.
         if let Some(Err(refusal)) = self.client().cmd_or_gone(&["SHUTDOWN"]) {
             panic!("SHUTDOWN was refused: {refusal}\n{}", self.log_tail());
         }
-        let status = self.wait_for_end(STOP_LIMIT);
+        let status = self.wait_for_end();
         if let Some(mark) = self.crashed() {
             panic!("the log says `{mark}`\n{}", self.log_tail());
         }
@@ -319,9 +315,9 @@ impl Server {
     /// still fails the test, unless [`Server::expect_crash`] was called.
     ///
     /// # Panics
-    /// If it goes on running for `limit`.
-    pub fn wait_for_end(&mut self, limit: Duration) -> ExitStatus {
-        let deadline = Instant::now() + limit;
+    /// If it goes on running.
+    pub fn wait_for_end(&mut self) -> ExitStatus {
+        let deadline = Instant::now() + PATIENCE;
         let Some(child) = self.child.as_mut() else { panic!("the server is not running") };
         loop {
             match child.try_wait() {
@@ -330,7 +326,7 @@ impl Server {
                     return status;
                 }
                 Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(2)),
-                Ok(None) => panic!("the server runs on after {limit:?}\n{}", self.log_tail()),
+                Ok(None) => panic!("the server runs on after {PATIENCE:?}\n{}", self.log_tail()),
                 Err(error) => panic!("cannot wait for the server: {error}"),
             }
         }
@@ -456,7 +452,7 @@ impl Server {
     /// Answers means: PING is answered by this very process, not by another
     /// that got the port first, and nothing is being loaded any more.
     fn wait_until_it_answers(&mut self) -> Result<(), String> {
-        let deadline = Instant::now() + START_LIMIT;
+        let deadline = Instant::now() + PATIENCE;
         loop {
             if let Some(problem) = self.problem() {
                 return Err(format!("the server did not start: {problem}\n{}", self.log_tail()));
@@ -465,7 +461,7 @@ impl Server {
                 return Ok(());
             }
             if Instant::now() > deadline {
-                return Err(format!("the server does not answer after {START_LIMIT:?}\n{}", self.log_tail()));
+                return Err(format!("the server does not answer after {PATIENCE:?}\n{}", self.log_tail()));
             }
             thread::sleep(Duration::from_millis(2));
         }

@@ -11,7 +11,7 @@ use redis::{Parser, PushKind, Value};
 
 use crate::client::pack;
 use crate::reply::{describe, error_text, Outcome};
-use crate::Protocol;
+use crate::{Protocol, PATIENCE};
 
 /// One raw connection.
 pub struct Wire {
@@ -57,14 +57,14 @@ impl Wire {
         self.send_bytes(&pack(args));
     }
 
-    /// Sends one command and waits up to a minute for its reply; RESP3 pushes
+    /// Sends one command and waits for its reply; RESP3 pushes
     /// that come before it are kept for [`Wire::push`].
     ///
     /// # Panics
     /// If no reply comes.
     pub fn call<A: AsRef<[u8]>>(&mut self, args: &[A]) -> Outcome {
         self.send(args);
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + PATIENCE;
         loop {
             match self.read_until(deadline) {
                 Some(Value::Push { kind, data }) => self.pushes.push_back((kind, data)),
@@ -126,7 +126,7 @@ impl Wire {
         args.extend_from_slice(patterns);
         self.send(&args);
         for pattern in patterns {
-            let confirmed = self.read(Duration::from_secs(10));
+            let confirmed = self.read(PATIENCE);
             assert!(confirmed.is_some(), "no confirmation of PSUBSCRIBE {pattern}");
         }
     }

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use roarbits_tests::{args, eventually, tests, Args, Client, Cluster, Outcome, Protocol, TestList, Value};
+use roarbits_tests::{
+    args, eventually, tests, Args, Client, Cluster, Outcome, Protocol, TestList, Value, PATIENCE,
+};
 
 pub fn tests() -> TestList {
     tests![
@@ -22,8 +24,6 @@ pub fn tests() -> TestList {
         a_failover_and_a_killed_primary_lose_nothing,
     ]
 }
-
-const LIMIT: Duration = Duration::from_secs(60);
 
 /// A client of the whole cluster: sends a command where the last answer said.
 struct Routed {
@@ -46,7 +46,7 @@ impl Routed {
 
     /// The reply of a command on the keys of one tag, wherever they are.
     fn call(&mut self, tag: &str, command: &Args) -> Outcome {
-        let deadline = Instant::now() + LIMIT;
+        let deadline = Instant::now() + PATIENCE;
         let mut asked = None;
         for turn in 0.. {
             let usual = self.known.get(tag).copied().unwrap_or(self.ports[0]);
@@ -146,12 +146,12 @@ impl Writer {
     /// Waits until so many more steps are made.
     fn goes_on(&self, steps: u64) {
         let wanted = self.steps.load(Ordering::Relaxed) + steps;
-        eventually("the writer goes on", LIMIT, || self.steps.load(Ordering::Relaxed) >= wanted);
+        eventually("the writer goes on", || self.steps.load(Ordering::Relaxed) >= wanted);
     }
 
     /// Waits until the writer has been sent elsewhere so often.
     fn is_redirected(&self, times: u64) {
-        eventually("the writer finds what has moved", LIMIT, || self.redirected() >= times);
+        eventually("the writer finds what has moved", || self.redirected() >= times);
     }
 
     fn finish(self) -> Ids {
@@ -363,7 +363,7 @@ fn slots_that_migrate_atomically_while_written_lose_nothing() {
         let (slot, id) = (cluster.slot(key).to_string(), cluster.id(to));
         let call = ["CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", &slot, &slot, "NODE", &id];
         cluster.nodes()[from].client().ok(&call);
-        eventually("the slot has moved", LIMIT, || cluster.owner(key) == to);
+        eventually("the slot has moved", || cluster.owner(key) == to);
     }
     assert!(!moving.is_empty(), "nothing to move");
     writer.is_redirected(moving.len() as u64);
@@ -385,7 +385,7 @@ fn a_failover_and_a_killed_primary_lose_nothing() {
     assert_eq!(cluster.owner("{kept}:0"), replica, "the replica asked for has the slots");
     // Now the other way round, and nobody asks.
     cluster.node_mut(replica).kill9();
-    eventually("the former primary takes over again", LIMIT, || cluster.is_primary(primary));
+    eventually("the former primary takes over again", || cluster.is_primary(primary));
     // There is no replica left: each step waits for one in vain.
     writer.goes_on(1);
     let ids = writer.finish();

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use roarbits_tests::{args, dump, places, tests, Server, TestList, Value};
+use roarbits_tests::{args, dump, places, tests, Server, TestList, Value, PATIENCE};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::samples::{self, Sample};
@@ -84,8 +84,6 @@ fn stopped_with_rdb(checksum: &str) -> Stopped {
     Stopped { server, samples, file, whole }
 }
 
-/// How long a server may take over a small file.
-const LIMIT: Duration = Duration::from_secs(30);
 /// After its load error a server looks at the file as redis-check-rdb does, which
 /// on 6.2 and 7.0 runs in circles where a module's value is cut, whatever module
 /// it is of (rdbLoadCheckModuleValue does not look for the end of the file).
@@ -117,7 +115,7 @@ impl Stopped {
             if log.contains(LOAD_ERROR) && failed.get_or_insert_with(Instant::now).elapsed() > CHECKER_LIMIT {
                 break false;
             }
-            assert!(started.elapsed() < LIMIT, "{what}: neither runs nor ends\n{log}");
+            assert!(started.elapsed() < PATIENCE, "{what}: neither runs nor ends\n{log}");
             thread::sleep(Duration::from_millis(2));
         };
         // Both fail only if it has ended already.

@@ -1,14 +1,11 @@
 //! Active defragmentation: the server moves what nobody shares and no content changes.
 
-use std::time::Duration;
-
 use roarbits_tests::{args, eventually, tests, Client, Server, TestList, Value};
 
 /// Bitmaps whose leaves are allocated in turns, so that deleting every other one leaves holes.
 const BITMAPS: u64 = 8;
 const ADDS_EACH: u64 = 400;
 const IDS_AN_ADD: u64 = 250;
-const LIMIT: Duration = Duration::from_secs(120);
 
 pub fn tests() -> TestList {
     tests![
@@ -34,7 +31,7 @@ fn defragments(max_scan_fields: &str) {
     let (holes, leaves) = (client.info_number("memory", "allocator_frag_bytes"), leaves(&mut client));
     client.ok(&["CONFIG", "SET", "activedefrag", "yes"]);
     let mut round = 0;
-    eventually("leaves are moved into holes", LIMIT, || {
+    eventually("leaves are moved into holes", || {
         round += 1;
         write_and_undo(&mut client, round);
         // Keys and whatever else the server keeps for so few are a handful of blocks.
@@ -61,7 +58,7 @@ fn a_copied_bitmap_stays_equal_to_its_original() {
     client.ok(&["CONFIG", "SET", "activedefrag", "yes"]);
     // The one that is not shared any more moves: a quarter of all leaves, half of which
     // lie badly.
-    eventually("a bitmap is defragmented", LIMIT, || {
+    eventually("a bitmap is defragmented", || {
         client.info_number("stats", "active_defrag_hits") > leaves / 16
     });
     client.ok(&["CONFIG", "SET", "activedefrag", "no"]);
@@ -102,7 +99,7 @@ fn fragmented(max_scan_fields: &str) -> Server {
     }
     // Big values are freed by a thread. As many bytes are left as were deleted.
     let left: i64 = names().map(|name| client.int(&["MEMORY", "USAGE", &name])).sum();
-    eventually("holes are left", LIMIT, || {
+    eventually("holes are left", || {
         client.info_number("memory", "allocator_frag_bytes") > left as u64 * 9 / 10
     });
     server

@@ -21,7 +21,6 @@ pub fn tests() -> TestList {
 }
 
 const SEED: u64 = 4;
-const LIMIT: Duration = Duration::from_secs(60);
 /// How far MEMORY USAGE may be from what the server counts.
 const MOST_PERCENT_OFF: f64 = 5.0;
 /// The same in a server whose allocator has other size classes than jemalloc, after
@@ -85,7 +84,7 @@ fn name(number: usize) -> String {
 /// `used_memory` once only this connection is left and everything given up is freed:
 /// the least of some readings, for buffers come and go at ticks.
 fn settled(client: &mut Client) -> f64 {
-    eventually("the server is at rest", LIMIT, || {
+    eventually("the server is at rest", || {
         client.info_number("clients", "connected_clients") == 1
             && client.info_number("roarbits", "roarbits_drops_pending") == 0
             && client.info_number("memory", "lazyfree_pending_objects") == 0

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use roarbits_tests::{args, dump, spec, terminal, tests, Protocol, PushKind, Server, TestList, Value};
+use roarbits_tests::{
+    args, dump, spec, terminal, tests, Protocol, PushKind, Server, TestList, Value, PATIENCE,
+};
 
 pub fn tests() -> TestList {
     tests![
@@ -49,7 +51,7 @@ fn pushes_of_client_side_caching_are_seen() {
     let mut writer = server.client();
     writer.ok(&["SET", "unwatched", "1"]);
     writer.ok(&["SET", "watched", "1"]);
-    let push = reader.push(Duration::from_secs(60));
+    let push = reader.push(PATIENCE);
     let names = Value::Array(vec![Value::BulkString(b"watched".to_vec())]);
     assert_eq!(push, Some((PushKind::Invalidate, vec![names])));
     assert_eq!(reader.invalidations(Duration::from_millis(20)), []);
@@ -60,7 +62,7 @@ fn keyspace_events_are_seen() {
     let mut listener = server.wire(Protocol::Resp2);
     listener.psubscribe(&["__keyevent@0__:*"]);
     server.client().ok(&["SET", "k", "1"]);
-    let event = listener.message(Duration::from_secs(60));
+    let event = listener.message(PATIENCE);
     assert_eq!(event, Some(("__keyevent@0__:set".to_string(), "k".to_string())));
     assert_eq!(listener.message(Duration::from_millis(50)), None);
 }
@@ -87,7 +89,7 @@ fn a_server_that_crashed_is_noticed() {
     assert_eq!(server.crashed(), None);
     server.expect_crash();
     assert!(server.client().cmd_or_gone(&["DEBUG", "SEGFAULT"]).is_none());
-    let status = server.wait_for_end(Duration::from_secs(60));
+    let status = server.wait_for_end();
     assert!(!status.success());
     assert!(server.crashed().is_some(), "{}", server.log_tail());
     server.start_again();

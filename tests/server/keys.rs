@@ -3,8 +3,6 @@
 //! servers run the library with assertions, which ends a server whose command opens
 //! a key that it did not report.
 
-use std::time::Duration;
-
 use roarbits_tests::spec::{self, Row};
 use roarbits_tests::{args, eventually, tests, Args, Client, Flavor, Server, TestList};
 
@@ -91,7 +89,7 @@ impl Pair {
         pair.nodes[0].client().ok(&["CLUSTER", "MEET", "127.0.0.1", &port]);
         for node in &pair.nodes {
             let mut client = node.client();
-            eventually("both nodes know who has which slots", Duration::from_secs(60), || {
+            eventually("both nodes know who has which slots", || {
                 let info = client.text(&["CLUSTER", "INFO"]);
                 info.contains("cluster_state:ok") && info.contains("cluster_slots_ok:16384")
             });
@@ -257,7 +255,7 @@ fn opening_an_unreported_key_ends_a_debug_build() {
     server.expect_crash();
     let reply = server.client().cmd_or_gone(&["RB.DEBUG", "KEYS", "1", "reported", "OPEN", "other"]);
     assert_eq!(reply, None);
-    assert!(!server.wait_for_end(Duration::from_secs(30)).success());
+    assert!(!server.wait_for_end().success());
     let log = server.log();
     assert!(log.contains("a command opened a key that it did not report"), "{}", server.log_tail());
 }

@@ -308,7 +308,6 @@ fn an_id_takes_at_most_six_bytes() {
 
 const TEN_MILLION: usize = 10_000_000;
 const LONGEST_HOLD: Duration = Duration::from_millis(1);
-const LIMIT: Duration = Duration::from_secs(60);
 const TRIES: usize = 5;
 
 /// Ascending ids in the 64-bit portable format: buckets by the upper 32 bits, each a
@@ -385,7 +384,7 @@ impl Victims {
 
     fn settle(&mut self) {
         let client = &mut self.client;
-        eventually("everything given up is freed", LIMIT, || {
+        eventually("everything given up is freed", || {
             client.info_number("roarbits", "roarbits_drops_pending") == 0
                 && client.info_number("memory", "lazyfree_pending_objects") == 0
         });
@@ -393,9 +392,7 @@ impl Victims {
 
     fn is_freed(&mut self, before: u64, how: &str) {
         let (client, bytes) = (&mut self.client, self.value_bytes);
-        eventually(&format!("the memory returns after {how}"), LIMIT, || {
-            client.used_memory() < before + bytes / 20
-        });
+        eventually(&format!("the memory returns after {how}"), || client.used_memory() < before + bytes / 20);
     }
 
     /// The victim's last command must take less than a millisecond of the main thread.
@@ -418,7 +415,7 @@ impl Victims {
     fn die_by_the_expiry_cycle(&mut self) {
         self.best_of("the expiry cycle", |client| {
             client.int(&["PEXPIRE", "victim", "1"]);
-            eventually("the cycle finds the key", LIMIT, || {
+            eventually("the cycle finds the key", || {
                 // At ten ticks a second; asking more often would be what takes the time.
                 thread::sleep(Duration::from_millis(100));
                 client.int(&["DBSIZE"]) == 1
@@ -432,7 +429,7 @@ impl Victims {
         self.best_of("eviction", |client| {
             let limit = client.used_memory() - bytes / 2;
             client.ok(&args!["CONFIG", "SET", "maxmemory", limit]);
-            eventually("the key is evicted", LIMIT, || {
+            eventually("the key is evicted", || {
                 thread::sleep(Duration::from_millis(20));
                 client.int(&["EXISTS", "victim"]) == 0
             });

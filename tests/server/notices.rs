@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use roarbits_tests::spec::{self, Row};
-use roarbits_tests::{tests, Args, Client, Protocol, Server, TestList, Value, Wire};
+use roarbits_tests::{tests, Args, Client, Protocol, Server, TestList, Value, Wire, PATIENCE};
 
 use crate::table::{
     at, cases, keys_of, prepare, text_of, written_keys, Case, Effect, Names, OnString, BITMAP, READS, WRITES,
@@ -38,7 +38,7 @@ impl Listener {
         client.int(&["PUBLISH", "end-of-events", "."]);
         let mut events = Vec::new();
         loop {
-            let message = self.wire.message(Duration::from_secs(20));
+            let message = self.wire.message(PATIENCE);
             let (channel, key) = message.expect("the end of the events is announced");
             if channel == "end-of-events" {
                 events.sort();

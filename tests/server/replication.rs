@@ -22,8 +22,6 @@ pub fn tests() -> TestList {
     ]
 }
 
-const LIMIT: Duration = Duration::from_secs(60);
-
 fn assert_equal(primary: &Server, replica: &Server, what: &str) {
     replica.wait_until_caught_up(primary);
     assert_eq!(replica.client().digest_of_all(), primary.client().digest_of_all(), "{what}");
@@ -111,7 +109,7 @@ fn a_partial_resync_brings_what_was_missed() {
     ]);
     assert!(replies.iter().all(Result::is_ok), "{replies:?}");
     let mut reader = replica.client();
-    eventually("the link is up again", LIMIT, || {
+    eventually("the link is up again", || {
         client.info_number("stats", "sync_partial_ok") == 1
             && reader.info("replication", "master_link_status").as_deref() == Some("up")
     });
@@ -172,13 +170,13 @@ fn a_diskless_load_into_a_spare_database_keeps_answering() {
     if answers_while_loading {
         let is_loading =
             |client: &mut Client| client.info("persistence", "async_loading").as_deref() == Some("1");
-        eventually("the replica loads", LIMIT, || is_loading(&mut reader));
+        eventually("the replica loads", || is_loading(&mut reader));
         let during = reader.cmd(&["RB.BITCOUNT", "k1"]);
         assert!(is_loading(&mut reader), "the load was over too soon to show anything");
         assert_eq!(during, Ok(Value::Int(4)), "the data of before, during the load");
         reader.ok(&["CONFIG", "SET", "key-load-delay", "0"]);
     }
-    eventually("the replica is in sync", LIMIT, || {
+    eventually("the replica is in sync", || {
         reader.info("replication", "master_link_status").as_deref() == Some("up")
     });
     assert_equal(&primary, &replica, "after a diskless load");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use roarbits_tests::{args, Client, Outcome, Protocol, Server, Value};
+use roarbits_tests::{args, Client, Outcome, Protocol, Server, Value, PATIENCE};
 
 use super::words;
 
@@ -185,9 +185,9 @@ pub fn a_source_of_another_type_is_one_error_and_nothing_else() {
         for operation in ["AND", "OR", "XOR", "ONE"] {
             let line = format!("RB.BITOP {operation} dest {sources}");
             wire.send_bytes(format!("{line}\r\nECHO after\r\n").as_bytes());
-            let first = wire.read(Duration::from_secs(60));
+            let first = wire.read(PATIENCE);
             assert!(is_error(&first, wrong), "{line}: {first:?}");
-            let second = wire.read(Duration::from_secs(60));
+            let second = wire.read(PATIENCE);
             assert_eq!(second, Some(Value::BulkString(b"after".to_vec())), "{line}");
         }
     }

@@ -58,7 +58,7 @@ pub fn a_save_beside_writes_copies_the_pages_they_change() {
     client.ask(&["RB.BITOP", "OR", "union", "k", "small"]);
     let saving = client.info_number("persistence", "rdb_bgsave_in_progress");
     assert_eq!(saving, 1, "the save ended before the writes did");
-    eventually("the background save ends", super::SAVE_LIMIT, || {
+    eventually("the background save ends", || {
         client.info_number("persistence", "rdb_bgsave_in_progress") == 0
     });
     assert_eq!(client.info("persistence", "rdb_last_bgsave_status").as_deref(), Some("ok"));
