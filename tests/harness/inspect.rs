@@ -62,22 +62,6 @@ impl Client {
         }
     }
 
-    /// CPU time of the main thread since the server started: what other processes and
-    /// threads do meanwhile is not in it, what the server does at its ticks is.
-    ///
-    /// # Panics
-    /// If INFO does not tell it.
-    pub fn main_thread_cpu(&mut self) -> Duration {
-        // A thread's time is brought up to date when it goes to sleep.
-        thread::sleep(Duration::from_millis(1));
-        let text = self.text(&["INFO", "cpu"]);
-        let seconds = |field: &str| -> f64 {
-            let value = text.lines().find_map(|line| line.strip_prefix(field)?.trim().parse().ok());
-            value.unwrap_or_else(|| panic!("INFO cpu has no {field}: {text}"))
-        };
-        Duration::from_secs_f64(seconds("used_cpu_sys_main_thread:") + seconds("used_cpu_user_main_thread:"))
-    }
-
     /// DEBUG DIGEST-VALUE of a key: 40 hex digits, all zero if it is missing.
     ///
     /// # Panics
