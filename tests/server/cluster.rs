@@ -373,9 +373,6 @@ fn slots_that_migrate_atomically_while_written_lose_nothing() {
 
 fn a_failover_and_a_killed_primary_lose_nothing() {
     let mut cluster = Cluster::start();
-    for node in cluster.nodes() {
-        node.client().ok(&["CONFIG", "SET", "cluster-node-timeout", "2000"]);
-    }
     let writer = Writer::start(&cluster, |_| "kept".to_string(), 1);
     writer.goes_on(150);
     let primary = cluster.owner("{kept}:0");
