@@ -100,25 +100,16 @@ impl Context {
     }
 
     /// Fires the keyspace event `event` of the class of modules, `d`.
-    pub fn notify_module_event(&mut self, event: &str, key: Arg<'_>) {
+    pub fn notify_module_event(&mut self, event: &CStr, key: Arg<'_>) {
         self.notify(raw::REDISMODULE_NOTIFY_MODULE, event, key);
     }
 
     /// Fires `del`, of the generic class, `g`.
     pub fn notify_deleted(&mut self, key: Arg<'_>) {
-        self.notify(raw::REDISMODULE_NOTIFY_GENERIC, "del", key);
+        self.notify(raw::REDISMODULE_NOTIFY_GENERIC, c"del", key);
     }
 
-    fn notify(&mut self, class: c_int, event: &str, key: Arg<'_>) {
-        // Written on every change, so nothing is allocated for it: no event is as long as this.
-        let mut text = [0; 64];
-        let Some(place) = text.get_mut(..event.len()) else {
-            return;
-        };
-        place.copy_from_slice(event.as_bytes());
-        let Ok(event) = CStr::from_bytes_until_nul(&text) else {
-            return;
-        };
+    fn notify(&mut self, class: c_int, event: &CStr, key: Arg<'_>) {
         // SAFETY: preconditions 1 to 3; the server copies the event.
         unsafe { api!(RedisModule_NotifyKeyspaceEvent)(self.raw, class, event.as_ptr(), key.raw) };
     }

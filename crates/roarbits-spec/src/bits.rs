@@ -44,7 +44,7 @@ const SETBIT: Command = Command {
         Example::new("RB.SETBIT legacy 8 1", "(integer) 0"),
         Example::new("GET legacy", r#""\x01\x80""#),
     ],
-    event: Some("rb.setbit"),
+    event: Some(c"rb.setbit"),
 };
 
 const GETBIT: Command = Command {
@@ -230,7 +230,7 @@ const BITOP: Command = Command {
             "(error) ERR BITOP NOT must be called with a single source key.",
         ),
     ],
-    event: Some("rb.bitop"),
+    event: Some(c"rb.bitop"),
 };
 
 const MSETBIT: Command = Command {
@@ -267,5 +267,5 @@ const MSETBIT: Command = Command {
         ),
         Example::new("RB.GETBIT active 43", "(integer) 0"),
     ],
-    event: Some("rb.msetbit"),
+    event: Some(c"rb.msetbit"),
 };

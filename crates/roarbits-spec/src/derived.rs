@@ -9,6 +9,11 @@ impl Command {
         self.has(Flag::Write)
     }
 
+    /// The keyspace event of a change as text.
+    pub fn event_name(&self) -> Option<&'static str> {
+        self.event.and_then(|event| event.to_str().ok())
+    }
+
     /// True if the server asks the command's parser for the keys (`getkeys-api`).
     pub fn movable_keys(&self) -> bool {
         self.keys == Keys::Parsed

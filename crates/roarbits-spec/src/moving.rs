@@ -130,5 +130,5 @@ const IMPORT: Command = Command {
         Example::new("RB.IMPORT dau D FORMAT STRING DIFF", "(integer) 2"),
         Example::new(r#"RB.IMPORT dau "\xff" FORMAT STRING"#, "(integer) 8"),
     ],
-    event: Some("rb.import"),
+    event: Some(c"rb.import"),
 };

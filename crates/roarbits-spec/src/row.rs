@@ -3,6 +3,8 @@
 //! A row holds all that servers, clients and pages know of a command; what is
 //! derivable (movable keys, the ACL category of a flag) is not repeated in it.
 
+use std::ffi::CStr;
+
 /// One command. Everything registered, documented or introspected comes from here.
 #[derive(Debug, Clone, Copy)]
 pub struct Command {
@@ -38,8 +40,9 @@ pub struct Command {
     pub notes: &'static [&'static str],
     /// Sessions executed by a test: each is run on an empty database, in order.
     pub examples: &'static [Example],
-    /// The keyspace event a change fires, where it writes: `rb.setbit`.
-    pub event: Option<&'static str>,
+    /// The keyspace event a change fires, where it writes: `rb.setbit`. As servers take it, for
+    /// it is given to them at every write.
+    pub event: Option<&'static CStr>,
 }
 
 /// The families, each a file in every room.

@@ -36,7 +36,7 @@ const ADD: Command = Command {
         Example::new("RB.ADD dau 43 -1", "(error) ERR id is not an integer or out of range"),
         Example::new("RB.GETBIT dau 43", "(integer) 0"),
     ],
-    event: Some("rb.add"),
+    event: Some(c"rb.add"),
 };
 
 const REM: Command = Command {
@@ -65,7 +65,7 @@ const REM: Command = Command {
         Example::new("RB.REM nosuchkey 1", "(integer) 0"),
         Example::new("EXISTS nosuchkey", "(integer) 0"),
     ],
-    event: Some("rb.rem"),
+    event: Some(c"rb.rem"),
 };
 
 const GETBITS: Command = Command {
@@ -391,7 +391,7 @@ const ADDRANGE: Command = Command {
         Example::new("RB.ADDRANGE tickets 20 10", "(integer) 0"),
         Example::new("RB.ADDRANGE everyone - +", r#""18446744073709551616""#),
     ],
-    event: Some("rb.addrange"),
+    event: Some(c"rb.addrange"),
 };
 
 const REMRANGE: Command = Command {
@@ -419,7 +419,7 @@ const REMRANGE: Command = Command {
         Example::new("RB.MAX tickets", r#""94""#),
         Example::new("RB.REMRANGE nosuchkey - +", "(integer) 0"),
     ],
-    event: Some("rb.remrange"),
+    event: Some(c"rb.remrange"),
 };
 
 const FLIPRANGE: Command = Command {
@@ -447,7 +447,7 @@ const FLIPRANGE: Command = Command {
         Example::new("RB.RANGE flags 0 -1", "1) \"0\"\n2) \"2\"\n3) \"5\""),
         Example::new("RB.FLIPRANGE large 0 4294967295", "(integer) 4294967296"),
     ],
-    event: Some("rb.fliprange"),
+    event: Some(c"rb.fliprange"),
 };
 
 const INFO: Command = Command {

@@ -119,7 +119,7 @@ fn only_writes_that_free_are_allowed_over_maxmemory() {
 fn a_write_has_the_event_of_its_name_and_a_read_has_none() {
     for command in all() {
         let expected = command.is_write().then(|| command.name.to_lowercase());
-        assert_eq!(command.event, expected.as_deref(), "{}", command.name);
+        assert_eq!(command.event_name(), expected.as_deref(), "{}", command.name);
     }
 }
 

@@ -129,7 +129,7 @@ impl From<&Command> for Row {
             command_flags: command.flags.iter().copied().map(Flag::introspected).collect(),
             acl_categories: command.acl_categories().map(|name| format!("@{name}")).to_vec(),
             writes: command.is_write(),
-            event: command.event,
+            event: command.event_name(),
             keys: range(command.keys),
             movable_keys: command.movable_keys(),
             key_specs: command.key_specs.iter().map(Spec::from).collect(),

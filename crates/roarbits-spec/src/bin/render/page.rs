@@ -85,7 +85,7 @@ fn facts(command: &Command) -> Vec<String> {
             command.acl_categories().map(|name| code(&format!("@{name}"))).join(", ")
         ),
     ];
-    if let Some(event) = command.event {
+    if let Some(event) = command.event_name() {
         facts.push(format!("Keyspace event: {}, if something changed.", code(event)));
     }
     if !command.tips.is_empty() {
