@@ -12,7 +12,7 @@ const SEED: u64 = 0x0de_f4a6;
 /// Leaves of every form, in a tree of three levels: packed ids, then plain bits, then runs.
 fn every_form(rng: &mut StdRng) -> Bitmap {
     let mut out = Builder::new();
-    for second in 0..200_000 {
+    for second in 0..250_000 {
         out.push_id((second * 1000) << 22 | rng.random_range(0..8) << 12);
     }
     let dense = (1u64 << 62)..(1 << 62) + 40 * 65_536;

@@ -4,7 +4,7 @@
 //! leaf and are cut between chunks; finished children gather by height in `levels`
 //! until they fill a node.
 
-use std::sync::Arc;
+use triomphe::Arc;
 
 use super::bits;
 use super::leaf::Leaf;

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::leaf::{Form, Leaf};
-use super::packing::{low_mask, Field, Layout};
+use super::leaf::{Form, Leaf, EXAM_CHANGES};
+use super::packing::{class_words, low_mask, words_for, Field, Layout, Slope, BYTE_ADDRESSED_MAX_BITS};
 
 impl Leaf {
     /// The entries of a leaf of ids that are in `start..=end`.
@@ -19,61 +19,118 @@ impl Leaf {
     /// Appends the ids of a range of entries of a leaf of ids.
     pub(crate) fn decode(&self, entries: Range<usize>, out: &mut Vec<u64>) {
         debug_assert_eq!(self.form, Form::Ids);
-        let from = out.len();
-        out.resize(from + entries.len(), 0);
-        let out = &mut out[from..];
-        let (width, base) = (self.layout.width(), self.base);
-        let at = entries.start * width as usize;
+        let (entries, base) =
+            (Entries { words: &self.words, width: self.layout.width(), entries }, self.base);
         match self.layout.fields() {
             [only, Field { width: 0, .. }, _] => {
-                unpack(&self.words, at, width, out, |entry| base + (entry << (only.shift & 63)));
+                entries.unpack(out, |entry| base.wrapping_add(entry << (only.shift % 64)));
             }
             [low, high, Field { width: 0, .. }] => {
-                let (low_width, lowest) = (low.width, low_mask(u32::from(low.width)));
-                unpack(&self.words, at, width, out, |entry| {
-                    base + ((entry & lowest) << low.shift | (entry >> low_width) << high.shift)
+                let (low_width, lowest) = (low.width % 64, low_mask(u32::from(low.width)));
+                let (low_shift, high_shift) = (low.shift % 64, high.shift % 64);
+                entries.unpack(out, |entry| {
+                    base.wrapping_add((entry & lowest) << low_shift | (entry >> low_width) << high_shift)
                 });
             }
             [low, middle, high] => {
-                let (low_width, lowest) = (low.width, low_mask(u32::from(low.width)));
-                let (high_from, middle_mask) = (low.width + middle.width, low_mask(u32::from(middle.width)));
-                unpack(&self.words, at, width, out, |entry| {
-                    let middle_bits = (entry >> low_width & middle_mask) << middle.shift;
-                    base + ((entry & lowest) << low.shift | middle_bits | (entry >> high_from) << high.shift)
+                let (low_width, lowest) = (low.width % 64, low_mask(u32::from(low.width)));
+                let (high_from, middle_mask) =
+                    ((low.width + middle.width) % 64, low_mask(u32::from(middle.width)));
+                let shifts = [low, middle, high].map(|field| field.shift % 64);
+                entries.unpack(out, |entry| {
+                    let middle_bits = (entry >> low_width & middle_mask) << shifts[1];
+                    let high_bits = (entry >> high_from) << shifts[2];
+                    base.wrapping_add((entry & lowest) << shifts[0] | middle_bits | high_bits)
                 });
             }
         }
     }
 }
 
-/// Reads fields of `width` bits from bit `at` on, one for each place of `out`.
-#[inline(always)]
-fn unpack(words: &[u64], mut at: usize, width: u32, out: &mut [u64], id_of: impl Fn(u64) -> u64) {
-    let mask = low_mask(width);
-    for out in out {
-        let (word, offset) = (at / 64, (at % 64) as u32);
-        at += width as usize;
-        let low = words.get(word).map_or(0, |word| word >> offset);
-        // Shifted twice, since all 64 bits may have to go.
-        let high = words.get(word + 1).map_or(0, |word| word << 1 << (63 - offset));
-        *out = id_of((low | high) & mask);
+impl Leaf {
+    /// A leaf of ascending ids, one at least, in `runs` runs, that fit `layout` above `base`.
+    pub(super) fn packed(ids: &[u64], base: u64, layout: Layout, runs: usize) -> Self {
+        let mut words = vec![0; class_words(words_for(ids.len(), layout.width()))];
+        pack_all(ids, base, layout, &mut words);
+        let leaf = Self {
+            base,
+            words: words.into(),
+            card_less_one: ids.len() as u64 - 1,
+            runs: runs as u16,
+            length_width: 0,
+            form: Form::Ids,
+            layout,
+            patience: EXAM_CHANGES,
+            slope: Slope::default(),
+        };
+        leaf.sloped()
+    }
+}
+
+/// Places where an id does not follow the one before it.
+pub(super) fn gaps(ids: &[u64]) -> usize {
+    ids.windows(2).map(|pair| usize::from(pair[1].wrapping_sub(pair[0]) != 1)).sum()
+}
+
+/// Ids decoded at a time.
+const BLOCK: usize = 64;
+
+/// A range of packed entries.
+struct Entries<'a> {
+    words: &'a [u64],
+    width: u32,
+    entries: Range<usize>,
+}
+
+impl Entries<'_> {
+    /// Appends what `id_of` makes of each.
+    #[inline(always)]
+    fn unpack(self, out: &mut Vec<u64>, id_of: impl Fn(u64) -> u64) {
+        let (words, width, mask) = (self.words, self.width as usize, low_mask(self.width));
+        let by_words = |at: usize| {
+            let (word, offset) = (at / 64, (at % 64) as u32);
+            let low = words.get(word).map_or(0, |word| word >> offset);
+            // Shifted twice, since all 64 bits may have to go.
+            let high = words.get(word.wrapping_add(1)).map_or(0, |word| word << 1 << (offset ^ 63));
+            low | high
+        };
+        let bytes: &[u8] = bytemuck::cast_slice(words);
+        let by_bytes = |at: usize| match bytes.get(at / 8..).and_then(|rest| rest.first_chunk()) {
+            Some(first) => u64::from_le_bytes(*first) >> (at % 8),
+            None => by_words(at),
+        };
+        let is_byte_addressed = self.width <= BYTE_ADDRESSED_MAX_BITS && cfg!(target_endian = "little");
+        let (mut at, mut left) = (self.entries.start.wrapping_mul(width), self.entries.len());
+        let mut block = [0; BLOCK];
+        while left > 0 {
+            let n = left.min(BLOCK);
+            for id in &mut block[..n] {
+                let entry = if is_byte_addressed { by_bytes(at) } else { by_words(at) };
+                at = at.wrapping_add(width);
+                *id = id_of(entry & mask);
+            }
+            out.extend_from_slice(&block[..n]);
+            left = left.wrapping_sub(n);
+        }
     }
 }
 
 /// Packs ids that fit `layout` into words of fields, from field 0 on.
-pub(crate) fn pack_all(ids: &[u64], base: u64, layout: Layout, words: &mut [u64]) {
+fn pack_all(ids: &[u64], base: u64, layout: Layout, words: &mut [u64]) {
     let width = layout.width();
     match layout.fields() {
         _ if width == 0 => {}
-        [only, Field { width: 0, .. }, _] => pack(ids, width, words, |id| (id - base) >> (only.shift & 63)),
+        [only, Field { width: 0, .. }, _] => {
+            pack(ids, width, words, |id| id.wrapping_sub(base) >> (only.shift % 64));
+        }
         [low, high, Field { width: 0, .. }] => {
             let (low_width, lowest) = (low.width, low_mask(u32::from(low.width)));
             pack(ids, width, words, |id| {
-                let delta = id - base;
-                delta >> low.shift & lowest | delta >> high.shift << low_width
+                let delta = id.wrapping_sub(base);
+                delta >> (low.shift % 64) & lowest | delta >> (high.shift % 64) << (low_width % 64)
             });
         }
-        _ => pack(ids, width, words, |id| layout.pack(id - base)),
+        _ => pack(ids, width, words, |id| layout.pack(id.wrapping_sub(base))),
     }
 }
 
@@ -83,14 +140,15 @@ fn pack(ids: &[u64], width: u32, words: &mut [u64], entry_of: impl Fn(u64) -> u6
     let mut words = words.iter_mut();
     for id in ids {
         let entry = entry_of(*id);
-        word |= entry << filled;
-        filled += width;
+        word |= entry << (filled % 64);
+        let before = filled;
+        filled = filled.wrapping_add(width);
         if filled >= 64 {
             if let Some(full) = words.next() {
                 *full = word;
             }
-            filled -= 64;
-            word = if filled > 0 { entry >> (width - filled) } else { 0 };
+            filled = filled.wrapping_sub(64);
+            word = entry >> 1 >> ((before ^ 63) % 64);
         }
     }
     if let Some(last) = words.next().filter(|_| filled > 0) {
@@ -101,7 +159,7 @@ fn pack(ids: &[u64], width: u32, words: &mut [u64], entry_of: impl Fn(u64) -> u6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bitmap::packing::{class_words, words_for, Room};
+    use crate::bitmap::packing::Room;
 
     #[test]
     fn packed_ids_decode_to_themselves_in_every_layout() {

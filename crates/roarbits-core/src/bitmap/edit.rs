@@ -17,8 +17,9 @@
 //! ids come and go at a threshold, exams stay a small part of the cost.
 
 use super::bits;
+use super::decode::gaps;
 use super::leaf::{Form, Leaf, BITS_EXAM_CHANGES, EXAM_CHANGES};
-use super::packing::{self, bit_length, Layout, Packer, Room};
+use super::packing::{self, bit_length, Layout, Room};
 use super::shape::{
     append, chunk_end, chunk_start, cut, first_boundary, last_boundary, middle_boundary, shape_of_both,
     RunList, Shape, CHUNK_LEAF_MAX_BYTES, LEAF_OVERHEAD_BYTES, SHARED_LEAF_MAX_BYTES,
@@ -29,6 +30,18 @@ use super::Run;
 const BITS_MIN_BYTES: usize = 6 * 1024;
 /// Bits of length that the longest run of a leaf typically needs beyond the mean one.
 const LONGEST_RUN_BITS: u32 = 2;
+/// Ids appended before the slope follows the last of them.
+const SLOPE_APPENDS: usize = 8;
+
+/// What became of an id that was to be set in place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InPlace {
+    Done,
+    /// It is a member.
+    Present,
+    /// The leaf has to take another shape first.
+    Impossible,
+}
 
 impl Leaf {
     /// Whether `id` is better kept in a leaf of its own than here: it is of
@@ -51,6 +64,36 @@ impl Leaf {
         let wider = self.entries() * width.saturating_sub(self.layout.width()) as usize;
         let is_outside = || id < chunk_start(self.min()) || id > chunk_end(self.max());
         wider > LEAF_OVERHEAD_BYTES as usize * 8 && is_outside()
+    }
+
+    /// Sets `id` where nothing but bits in place has to change, as mostly.
+    #[inline]
+    pub(crate) fn insert_in_place(&mut self, id: u64) -> InPlace {
+        if self.form != Form::Ids || self.patience <= 1 {
+            return InPlace::Impossible;
+        }
+        let Some(entry) = id.checked_sub(self.base).and_then(|delta| self.layout.entry_of(delta)) else {
+            return InPlace::Impossible;
+        };
+        let words = packing::words_for(self.entries() + 1, self.layout.width());
+        if words > self.words.len() || words * 8 > SHARED_LEAF_MAX_BYTES && !self.is_chunk_of(id) {
+            return InPlace::Impossible;
+        }
+        let place = self.ascending().below(entry);
+        if place < self.entries() && self.ascending().at(place) == entry {
+            return InPlace::Present;
+        }
+        self.insert_entry(entry, place, id);
+        self.patience -= 1;
+        InPlace::Done
+    }
+
+    /// Whether all ids are of the chunk of `id`, and one more of it leaves the leaf packed.
+    fn is_chunk_of(&self, id: u64) -> bool {
+        let chunk = chunk_start(id);
+        self.payload_bytes() < CHUNK_LEAF_MAX_BYTES - 8
+            && chunk_start(self.min()) == chunk
+            && chunk_start(self.max()) == chunk
     }
 
     /// Sets `id`, which must be absent and not `is_closed_to`, at its `place_of`. Where the leaf
@@ -150,22 +193,31 @@ impl Leaf {
     }
 
     fn insert_into_ids(&mut self, id: u64, i: usize) {
-        let n = self.entries();
         let Some(entry) = id.checked_sub(self.base).and_then(|delta| self.layout.entry_of(delta)) else {
             return self.pack_ids_with(i, id);
         };
+        self.reserve(packing::words_for(self.entries() + 1, self.layout.width()));
+        self.insert_entry(entry, i, id);
+        self.examine_ids();
+    }
+
+    /// Puts the entry of `id` at place `i`, for which there are words.
+    #[inline]
+    fn insert_entry(&mut self, entry: u64, i: usize, id: u64) {
+        let n = self.entries();
         let entries = self.ascending();
         // Ids that touch have entries that do.
         let touches = |at: usize| entries.at(at).abs_diff(entry) == 1 && self.id_at(at).abs_diff(id) == 1;
         let joins_left = i > 0 && touches(i - 1);
         let joins_right = i < n && touches(i);
         let width = self.layout.width();
-        self.reserve(packing::words_for(n + 1, width));
         packing::open_gap(&mut self.words, width, n, i);
         packing::set(&mut self.words, width, i, entry);
         self.card_less_one += 1;
         self.runs = self.runs + 1 - u16::from(joins_left) - u16::from(joins_right);
-        self.examine_ids();
+        if i == n && n.is_multiple_of(SLOPE_APPENDS) {
+            self.follow_last();
+        }
     }
 
     /// As `insert_into_ids`, where the layout cannot hold `id`.
@@ -183,20 +235,7 @@ impl Leaf {
         let (min, max) = (ids[0], ids[ids.len() - 1]);
         let varying = ids.iter().fold(0, |varying, id| varying | (id ^ min));
         let (base, layout) = Layout::choose(min, max, varying, room);
-        let width = layout.width();
-        let mut words = Packer::new(ids.len(), width);
-        ids.iter().for_each(|id| words.push(layout.pack(id - base), width));
-        let touching = ids.windows(2).filter(|pair| pair[1] - pair[0] == 1).count();
-        Self {
-            base,
-            words: words.finish(),
-            card_less_one: ids.len() as u64 - 1,
-            runs: (ids.len() - touching) as u16,
-            length_width: 0,
-            form: Form::Ids,
-            layout,
-            patience: EXAM_CHANGES,
-        }
+        Self::packed(ids, base, layout, 1 + gaps(ids))
     }
 
     /// Counts a change; whether an exam is due.
@@ -315,6 +354,9 @@ impl Leaf {
             self.set_run(from + k, *run);
         }
         self.runs = n as u16;
+        if from + with.len() >= n {
+            self.follow_last();
+        }
     }
 
     /// As `replace_runs`, where the entries are too narrow for `with`.
@@ -387,6 +429,9 @@ impl Leaf {
         self.runs = self.runs + u16::from(split_left) + u16::from(split_right) - 1;
         // Without an end the others may need far fewer bits.
         let is_end = i == 0 || i + 1 == n;
+        if i + 1 == n {
+            self.follow_last();
+        }
         let is_narrower = is_end && bit_length(self.max() - self.min()) * 5 <= self.layout.width() * 4;
         if is_narrower || self.is_exam_due() {
             self.narrow_ids();

@@ -15,7 +15,7 @@
 use std::ops::ControlFlow;
 
 use super::bits::{self, CHUNK_WORDS};
-use super::packing::{self, low_mask, partition, Ascending, Layout, Packer, Room};
+use super::packing::{self, low_mask, partition, Ascending, Layout, Packer, Room, Slope};
 use super::shape::{chunk_end, chunk_start, Shape};
 use super::words::Words;
 use super::Run;
@@ -49,6 +49,7 @@ pub(crate) struct Leaf {
     pub(super) layout: Layout,
     /// Changes until the leaf is examined for a cheaper form.
     pub(super) patience: u16,
+    pub(super) slope: Slope,
 }
 
 impl Leaf {
@@ -63,6 +64,7 @@ impl Leaf {
             form: Form::Ids,
             layout: Layout::default(),
             patience: EXAM_CHANGES,
+            slope: Slope::default(),
         }
     }
 
@@ -81,7 +83,7 @@ impl Leaf {
         let mut words = Packer::new(shape.card as usize, width);
         let ids = runs.flat_map(|run| run.start..=run.end);
         ids.for_each(|id| words.push(layout.pack(id - base), width));
-        Self {
+        let leaf = Self {
             base,
             words: words.finish(),
             card_less_one: shape.card as u64 - 1,
@@ -90,7 +92,9 @@ impl Leaf {
             form: Form::Ids,
             layout,
             patience: EXAM_CHANGES,
-        }
+            slope: Slope::default(),
+        };
+        leaf.sloped()
     }
 
     pub(super) fn encode_runs(shape: &Shape, runs: impl Iterator<Item = Run>, room: Room) -> Self {
@@ -105,7 +109,7 @@ impl Leaf {
             words.push(run.end - run.start, length_width);
             words.push(run.start - base, start_width);
         });
-        Self {
+        let leaf = Self {
             base,
             words: words.finish(),
             card_less_one: (shape.card - 1) as u64,
@@ -114,7 +118,9 @@ impl Leaf {
             form: Form::Runs,
             layout: Layout::contiguous(start_width),
             patience: EXAM_CHANGES,
-        }
+            slope: Slope::default(),
+        };
+        leaf.sloped()
     }
 
     pub(super) fn encode_bits(shape: &Shape, runs: impl Iterator<Item = Run>) -> Self {
@@ -139,6 +145,7 @@ impl Leaf {
             form: Form::Bits,
             layout: Layout::default(),
             patience: BITS_EXAM_CHANGES,
+            slope: Slope::default(),
         }
     }
 
@@ -238,6 +245,21 @@ impl Leaf {
             offset: usize::from(self.length_width),
             width: self.layout.width(),
             len: self.entries(),
+            slope: self.slope,
+        }
+    }
+
+    /// The packed leaf, its slope set.
+    pub(super) fn sloped(mut self) -> Self {
+        self.follow_last();
+        self
+    }
+
+    /// Sets the slope of a packed leaf by its last entry.
+    pub(super) fn follow_last(&mut self) {
+        let entries = self.ascending();
+        if entries.width > 0 {
+            self.slope = Slope::to(entries.at(entries.len - 1), entries.width);
         }
     }
 
@@ -299,6 +321,20 @@ impl Leaf {
             Form::Runs => Some(self.runs_from_below(id)).filter(|i| *i == 0 || self.run_at(i - 1).end < id),
             Form::Bits => (!self.contains(id)).then_some(0),
         }
+    }
+
+    /// Reads where `id` is likely to lie, and does nothing with it: when it is asked for, it is in the cache.
+    #[inline]
+    pub(crate) fn glance(&self, id: u64) {
+        let word = match self.form {
+            Form::Ids => {
+                let entry = self.layout.pack(id.wrapping_sub(self.base));
+                self.words.get(self.ascending().likely_word(entry))
+            }
+            Form::Runs => self.words.get(self.ascending().likely_word(id.wrapping_sub(self.base))),
+            Form::Bits => self.words.get(usize::from(id as u16 / 64)),
+        };
+        std::hint::black_box(word.copied());
     }
 
     /// Where `id` is to be cleared: its entry, or the run it lies in; `None` if it is

@@ -8,7 +8,7 @@
 //! the height stays logarithmic. The builder takes the last leaf back in the same way
 //! when it has only little to put beside it.
 
-use std::sync::Arc;
+use triomphe::Arc;
 
 use super::leaf::Leaf;
 use super::shape::chunk_start;

@@ -6,7 +6,8 @@
 //! that is large beside the whole bitmap is better merged as a bitmap of its own.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+
+use triomphe::Arc;
 
 use super::leaf::{Form, Leaf};
 use super::shape::{chunk_start, SHARED_LEAF_MAX_BYTES};
@@ -19,6 +20,9 @@ const BULK_RATIO: u128 = 8;
 const BATCH_MIN_IDS: usize = 16;
 /// A leaf is merged with a batch unless it has more than this many entries for each id.
 const MERGE_RATIO: usize = 4;
+
+/// Ids that are looked up together, so that they wait for memory together.
+const GROUP: usize = 16;
 
 /// What becomes of the ids of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,14 +73,20 @@ impl Bitmap {
         let Some(root) = &self.root else {
             return vec![false; ids.len()];
         };
+        let mut answers = Vec::with_capacity(ids.len());
         let (mut leaf, mut range) = root.leaf_and_range(0);
-        let answers = ids.iter().map(|id| {
-            if !range.contains(id) {
-                (leaf, range) = root.leaf_and_range(*id);
+        for ids in ids.chunks(GROUP) {
+            let mut leaves = [leaf; GROUP];
+            for (place, id) in leaves.iter_mut().zip(ids) {
+                if !range.contains(id) {
+                    (leaf, range) = root.leaf_and_range(*id);
+                }
+                *place = leaf;
             }
-            leaf.contains(*id)
-        });
-        answers.collect()
+            leaves.iter().zip(ids).for_each(|(leaf, id)| leaf.glance(*id));
+            answers.extend(leaves.iter().zip(ids).map(|(leaf, id)| leaf.contains(*id)));
+        }
+        answers
     }
 
     fn is_bulk(&self, ids: &[u64]) -> bool {

@@ -34,7 +34,8 @@ mod walk;
 mod words;
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+
+use triomphe::Arc;
 
 pub use algebra::{Combination, Remains};
 pub use build::Builder;

@@ -12,7 +12,7 @@
 
 use super::bits::{self, CHUNK_WORDS};
 use super::leaf::{Form, Leaf, EXAM_CHANGES};
-use super::packing::{self, Field, Layout};
+use super::packing::{self, Field, Layout, Slope};
 use super::shape::{chunk_start, CHUNK_LEAF_MAX_BYTES};
 use super::words::Words;
 use super::Run;
@@ -117,9 +117,10 @@ fn read_ids(reader: &mut Reader<'_>, base: u64, fields: usize) -> Result<Leaf, D
         form: Form::Ids,
         layout,
         patience: EXAM_CHANGES,
+        slope: Slope::default(),
     };
     leaf.runs = count_runs_of_ids(&leaf).ok_or(DecodeError::new("ids are not ascending", at))?;
-    Ok(leaf)
+    Ok(leaf.sloped())
 }
 
 /// The number of runs; `None` if the ids do not ascend or leave 64 bits.
@@ -155,10 +156,11 @@ fn read_runs(reader: &mut Reader<'_>, base: u64) -> Result<Leaf, DecodeError> {
         form: Form::Runs,
         layout: Layout::contiguous(u32::from(start_width)),
         patience: EXAM_CHANGES,
+        slope: Slope::default(),
     };
     let card = count_ids_of_runs(&leaf).ok_or(DecodeError::new("runs are not ascending and apart", at))?;
     leaf.card_less_one = (card - 1) as u64;
-    Ok(leaf)
+    Ok(leaf.sloped())
 }
 
 /// The number of ids; `None` if runs touch, do not ascend or leave 64 bits.

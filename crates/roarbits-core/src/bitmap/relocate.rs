@@ -5,7 +5,7 @@
 //! snapshot never sees its words leave. Headers and nodes stay where they are:
 //! a reference count cannot be moved with what it counts.
 
-use std::sync::Arc;
+use triomphe::Arc;
 
 use super::tree::Child;
 use super::words::Words;

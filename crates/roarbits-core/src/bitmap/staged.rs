@@ -1,9 +1,9 @@
 //! Ascending ids on their way into a leaf, one by one and mostly apart: the builder's
 //! quick path beside runs.
 
-use super::decode::pack_all;
-use super::leaf::{Form, Leaf, EXAM_CHANGES};
-use super::packing::{self, bit_length, Layout, Room};
+use super::decode::gaps;
+use super::leaf::Leaf;
+use super::packing::{bit_length, Layout, Room};
 use super::shape::{
     chunk_end, chunk_start, Shape, CHUNK_LEAF_MAX_BYTES, LEAF_OVERHEAD_BYTES, SHARED_LEAF_MAX_BYTES,
 };
@@ -28,6 +28,9 @@ pub(crate) struct Staged {
 struct Sums {
     /// Bits in which an id differs from the first.
     varying: u64,
+    /// What they say of the layout: the shift of its highest field, the bits of the lower ones.
+    top_shift: u32,
+    lower_width: u32,
     /// Bits of an entry.
     width: usize,
     /// Maximal runs.
@@ -36,17 +39,32 @@ struct Sums {
 
 impl Sums {
     fn of(ids: &[u64]) -> Self {
-        let Some(first) = ids.first() else {
+        let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
             return Self::default();
         };
         let varying = ids.iter().fold(0, |varying, id| varying | (id ^ first));
-        Self { varying, width: Layout::width_bound(varying) as usize, runs: 1 + gaps(ids) }
+        let sums = Self { runs: 1 + gaps(ids), ..Self::default() };
+        sums.with_varying(varying).up_to(*first, *last)
     }
-}
 
-/// Places where an id does not follow the one before it.
-fn gaps(ids: &[u64]) -> usize {
-    ids.iter().zip(ids.iter().skip(1)).filter(|(id, next)| *next - *id != 1).count()
+    fn with_varying(self, varying: u64) -> Self {
+        let (top_shift, lower_width) = Layout::top_and_lower(varying);
+        Self { varying, top_shift, lower_width, ..self }
+    }
+
+    /// The same with the width for ids from `first` to `last`, as `Layout::choose` has it.
+    #[inline]
+    fn up_to(self, first: u64, last: u64) -> Self {
+        let span = (last >> (self.top_shift % 64)).wrapping_sub(first >> (self.top_shift % 64));
+        Self { width: (self.lower_width + bit_length(span)) as usize, ..self }
+    }
+
+    /// The same with `id`, the last of `ids`, beside them.
+    fn with(self, first: u64, id: u64) -> Self {
+        let varying = self.varying | (id ^ first);
+        let sums = if varying == self.varying { self } else { self.with_varying(varying) };
+        sums.up_to(first, id)
+    }
 }
 
 impl Staged {
@@ -82,12 +100,17 @@ impl Staged {
             return false;
         };
         let varying = block.iter().fold(0, |varying, id| varying | (id ^ first));
-        let fits = (self.ids.len() + BLOCK) * self.sums.width <= SHARED_LEAF_MAX_BITS
-            || block[BLOCK - 1] <= chunk_end(*first);
-        if varying & !self.sums.varying != 0 || !fits {
+        if varying & !self.sums.varying != 0 {
             return false;
         }
-        self.sums.runs += usize::from(block[0] - last != 1) + gaps(block);
+        let sums = self.sums.up_to(*first, block[BLOCK - 1]);
+        let fits = (self.ids.len() + BLOCK) * sums.width <= SHARED_LEAF_MAX_BITS
+            || block[BLOCK - 1] <= chunk_end(*first);
+        if !fits || self.is_widened_too_much(sums) {
+            return false;
+        }
+        let runs = sums.runs + usize::from(block[0] - last != 1) + gaps(block);
+        self.sums = Sums { runs, ..sums };
         self.ids.extend_from_slice(block);
         true
     }
@@ -108,12 +131,8 @@ impl Staged {
 
     fn push(&mut self, id: u64) {
         if let (Some(first), Some(last)) = (self.ids.first(), self.ids.last()) {
+            self.sums = self.sums.with(*first, id);
             self.sums.runs += usize::from(id - last != 1);
-            let varying = self.sums.varying | (id ^ first);
-            if varying != self.sums.varying {
-                self.sums.varying = varying;
-                self.sums.width = Layout::width_bound(varying) as usize;
-            }
         } else {
             self.sums = Sums { runs: 1, ..Sums::default() };
         }
@@ -126,10 +145,12 @@ impl Staged {
         let (Some(first), Some(last)) = (self.ids.first(), self.ids.last()) else {
             return false;
         };
-        let varying = self.sums.varying | (id ^ first);
-        varying != self.sums.varying
-            && chunk_end(*last) < id
-            && self.ids.len() * (Layout::width_bound(varying) as usize - self.sums.width) > LEAF_OVERHEAD_BITS
+        chunk_end(*last) < id && self.is_widened_too_much(self.sums.with(*first, id))
+    }
+
+    /// Whether entries as wide as `sums` has them cost more than a leaf of its own does.
+    fn is_widened_too_much(&self, sums: Sums) -> bool {
+        self.ids.len() * sums.width.saturating_sub(self.sums.width) > LEAF_OVERHEAD_BITS
     }
 
     /// Whether the ids are too much for one leaf and can be cut between chunks.
@@ -211,16 +232,5 @@ fn leaf_of(ids: &[u64], sums: Sums) -> Option<Leaf> {
         let shape = Shape::of_all(runs.iter().copied())?;
         return Some(Leaf::from_runs(&shape, runs.into_iter()));
     }
-    let mut words = vec![0; packing::class_words(bits.div_ceil(64))].into_boxed_slice();
-    pack_all(ids, base, layout, &mut words);
-    Some(Leaf {
-        base,
-        words: words.into(),
-        card_less_one: ids.len() as u64 - 1,
-        runs: sums.runs as u16,
-        length_width: 0,
-        form: Form::Ids,
-        layout,
-        patience: EXAM_CHANGES,
-    })
+    Some(Leaf::packed(ids, base, layout, sums.runs))
 }

@@ -1,6 +1,6 @@
 //! What a bitmap is made of: leaves and containers by kind, bytes.
 
-use std::sync::Arc;
+use triomphe::Arc;
 
 use super::leaf::{Form, Leaf};
 use super::packing::class_words;
@@ -38,7 +38,7 @@ pub struct Stats {
 }
 
 /// The two counts that stand before whatever an `Arc` holds.
-const ARC_HEADER_BYTES: usize = 16;
+const ARC_HEADER_BYTES: usize = 8;
 
 fn allocated(bytes: usize) -> u64 {
     (class_words(bytes.div_ceil(8)) * 8) as u64

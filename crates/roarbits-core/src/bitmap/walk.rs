@@ -1,7 +1,8 @@
 //! Walks over leaves and over maximal runs, ascending.
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+
+use triomphe::Arc;
 
 use super::leaf::{Leaf, LeafRuns};
 use super::tree::{Child, Node};

@@ -17,7 +17,8 @@
 //! holds a second copy of it.
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+
+use triomphe::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 

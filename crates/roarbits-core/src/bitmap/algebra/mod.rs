@@ -18,7 +18,7 @@ mod sweep;
 mod window;
 mod words;
 
-use std::sync::Arc;
+use triomphe::Arc;
 
 use super::leaf::Leaf;
 use super::tree::Child;

@@ -15,13 +15,13 @@ struct Event {
 
 /// The runs of operands over one window, `start..=end`.
 #[derive(Debug, Default)]
-pub(crate) struct Spans {
+pub(crate) struct SpanSweep {
     events: Vec<Event>,
     is_first_full: bool,
     full: u32,
 }
 
-impl Spans {
+impl SpanSweep {
     /// Begins a window in which `full` operands, and the first if the rule tells it from the others, have every id.
     pub(crate) fn begin(&mut self, is_first_full: bool, full: u32) {
         self.events.clear();

@@ -146,7 +146,8 @@ impl<'a, S: Sink> Sweep<'a, '_, S> {
         for here in &self.here {
             let is_first = self.is_first(here.operand);
             match (here.presence, here.child) {
-                (Presence::Full, _) => self.window.add_full(is_first),
+                (Presence::Full, _) if is_first => self.window.add_full_first(),
+                (Presence::Full, _) => self.window.add_full(),
                 (_, Child::Leaf(leaf)) => self.window.add(leaf, is_first),
                 _ => {}
             }

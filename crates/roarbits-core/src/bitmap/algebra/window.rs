@@ -7,7 +7,7 @@ use super::merge;
 use super::planes::{Planes, WINDOW_BITS};
 use super::rule::Rule;
 use super::sink::Sink;
-use super::spans::Spans;
+use super::spans::SpanSweep;
 use super::words::{self, Chunk};
 use crate::bitmap::bits::{self, CHUNK_WORDS};
 use crate::bitmap::leaf::{Form, Leaf};
@@ -39,7 +39,7 @@ pub(crate) struct Window<'a> {
     arrays: Vec<Vec<u64>>,
     chunks: Vec<Box<Chunk>>,
     planes: Planes,
-    spans: Spans,
+    spans: SpanSweep,
 }
 
 impl<'a> Window<'a> {
@@ -49,13 +49,14 @@ impl<'a> Window<'a> {
         (self.has_first, self.is_first_full, self.full) = (false, false, 0);
     }
 
-    /// Adds an operand that has every id of the window.
-    pub(crate) fn add_full(&mut self, is_first: bool) {
-        if is_first {
-            self.is_first_full = true;
-        } else {
-            self.full += 1;
-        }
+    /// Adds a first operand, which the rule tells from the others, that has every id of the window.
+    pub(crate) fn add_full_first(&mut self) {
+        self.is_first_full = true;
+    }
+
+    /// Adds any other operand that has every id of the window.
+    pub(crate) fn add_full(&mut self) {
+        self.full += 1;
     }
 
     /// Adds an operand, the first one, if the rule tells it from the others, before all others.

@@ -6,6 +6,8 @@ use crate::bitmap::bits::CHUNK_WORDS;
 /// Words that are combined at a time, so that counters stay in the nearest cache.
 const BLOCK: usize = 64;
 
+const NOTHING: [u64; BLOCK] = [0; BLOCK];
+
 /// One chunk's words.
 pub(crate) type Chunk = [u64; CHUNK_WORDS];
 
@@ -68,24 +70,54 @@ fn exactly_one(operands: &[&[u64]], out: &mut Chunk) {
 }
 
 /// Keeps what `low` to `high` operands have: each bit is counted in bit-sliced
-/// counters, one plane for each binary digit, added to by carries.
+/// counters, one plane for each binary digit. Operands are added two at a time, by a
+/// full adder, which halves the carries (Knuth, TAOCP 4A, section 7.1.2).
 fn threshold(operands: &[&[u64]], low: u32, high: u32, out: &mut Chunk) {
-    let digits = digits_of(operands.len());
-    let mut planes = vec![[0u64; BLOCK]; digits];
+    let mut planes = vec![[0u64; BLOCK]; digits_of(operands.len())];
     for (k, out) in out.chunks_exact_mut(BLOCK).enumerate() {
         planes.iter_mut().for_each(|plane| plane.fill(0));
-        for (i, words) in operands.iter().enumerate() {
-            let mut carry = [0u64; BLOCK];
-            carry.copy_from_slice(&words[k * BLOCK..(k + 1) * BLOCK]);
-            // The sum is i + 1 at most, so only so many digits can take a carry.
-            for plane in &mut planes[..digits_of(i + 1)] {
-                for (digit, carry) in plane.iter_mut().zip(&mut carry) {
-                    (*digit, *carry) = (*digit ^ *carry, *digit & *carry);
-                }
+        let mut added = 0;
+        for pair in operands.chunks(2) {
+            let [lowest, higher @ ..] = &mut planes[..] else {
+                return;
+            };
+            let mut carry = match pair {
+                [a, b] => add_two(lowest, block(a, k), block(b, k)),
+                _ => pair.first().map_or(NOTHING, |words| add(lowest, block(words, k))),
+            };
+            added += pair.len();
+            // The sum is `added` at most, so only so many digits can take a carry.
+            for plane in &mut higher[..digits_of(added) - 1] {
+                carry = add(plane, &carry);
             }
         }
         between(&planes, low, high, out);
     }
+}
+
+fn block(words: &[u64], k: usize) -> &[u64; BLOCK] {
+    words.get(k * BLOCK..).and_then(|words| words.first_chunk()).unwrap_or(&NOTHING)
+}
+
+/// Adds one bit to each digit; the carries.
+#[inline(always)]
+fn add(digits: &mut [u64; BLOCK], bits: &[u64; BLOCK]) -> [u64; BLOCK] {
+    let mut carry = [0; BLOCK];
+    for (carry, (digit, bit)) in carry.iter_mut().zip(digits.iter_mut().zip(bits)) {
+        (*digit, *carry) = (*digit ^ bit, *digit & bit);
+    }
+    carry
+}
+
+/// Adds two bits to each digit; the carries.
+#[inline(always)]
+fn add_two(digits: &mut [u64; BLOCK], a: &[u64; BLOCK], b: &[u64; BLOCK]) -> [u64; BLOCK] {
+    let mut carry = [0; BLOCK];
+    for ((carry, digit), (a, b)) in carry.iter_mut().zip(digits.iter_mut()).zip(a.iter().zip(b)) {
+        let either = *digit ^ a;
+        (*digit, *carry) = (either ^ b, *digit & a | either & b);
+    }
+    carry
 }
 
 /// The binary digits of `n`.
@@ -93,7 +125,8 @@ pub(crate) fn digits_of(n: usize) -> usize {
     (usize::BITS - n.leading_zeros()) as usize
 }
 
-/// Sets the bits whose count, of which `planes` are the binary digits from the lowest on, is from `low` to `high`.
+/// Sets the bits whose count, of which `planes` are the binary digits from the lowest on, is from
+/// `low` to `high`.
 fn between(planes: &[[u64; BLOCK]], low: u32, high: u32, out: &mut [u64]) {
     let reached = |k: u32| {
         let mut reached = [u64::MAX; BLOCK];
