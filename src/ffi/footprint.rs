@@ -32,6 +32,29 @@ pub(super) unsafe fn of_box(value: *const c_void) -> usize {
     held + uncounted_bytes()
 }
 
+/// Requests up to this many bytes are measured: no leaf or node asks for more.
+const MEASURED_MAX_BYTES: usize = 8192;
+
+/// What the server's allocator gives for a request of `bytes`, rounded up to eight. Size
+/// classes differ between allocators, and between builds of one.
+pub fn block_bytes(bytes: usize) -> usize {
+    static BLOCKS: OnceLock<Vec<u16>> = OnceLock::new();
+    let blocks =
+        BLOCKS.get_or_init(|| (0..=MEASURED_MAX_BYTES / 8).map(|words| given_bytes(words * 8)).collect());
+    blocks.get(bytes.div_ceil(8)).map_or(bytes, |block| usize::from(*block))
+}
+
+/// What a block of `bytes` takes up; 0 for none.
+fn given_bytes(bytes: usize) -> u16 {
+    if bytes == 0 {
+        return 0;
+    }
+    let block: Vec<u64> = Vec::with_capacity(bytes / 8);
+    // SAFETY: precondition 2; the block is of the server's allocator, and not empty.
+    let given = unsafe { api!(RedisModule_MallocSize)(block.as_ptr().cast_mut().cast()) };
+    u16::try_from(given).unwrap_or(u16::MAX)
+}
+
 fn uncounted_bytes() -> usize {
     static UNCOUNTED_BYTES: OnceLock<usize> = OnceLock::new();
     *UNCOUNTED_BYTES.get_or_init(|| {

@@ -50,6 +50,7 @@ pub use config::NumericConfig;
 pub use context::{memory_is_short, Context};
 pub use data_type::{DataType, TypeHandle};
 pub use defrag::Defrag;
+pub use footprint::block_bytes;
 pub use info::InfoSection;
 pub use key::{Kind, WriteKey};
 pub use load::Loading;

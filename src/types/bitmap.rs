@@ -9,7 +9,7 @@ use roarbits_core::codec::native::{pieces, Assembler};
 use roarbits_core::{BitRead, Bitmap};
 
 use crate::drops;
-use crate::ffi::{AofWriter, DataType, Defrag, Digest, LoadError, Loader, Saver, TypeHandle};
+use crate::ffi::{block_bytes, AofWriter, DataType, Defrag, Digest, LoadError, Loader, Saver, TypeHandle};
 
 /// The size of a piece: small beside a command's limit of 512 MB and beside what a
 /// client's buffer may hold, large beside the cost of a command.
@@ -51,7 +51,7 @@ impl DataType for BitmapType {
 
     fn mem_usage(bitmap: &Bitmap, samples: usize) -> usize {
         let sample = if samples == 0 { Sample::All } else { Sample::Some };
-        usize::try_from(bitmap.memory_bytes(sample)).unwrap_or(usize::MAX)
+        usize::try_from(bitmap.memory_bytes(sample, &block_bytes)).unwrap_or(usize::MAX)
     }
 
     /// The logical length, then every maximal run: two histories of one set agree.

@@ -22,9 +22,6 @@ pub fn tests() -> TestList {
 const SEED: u64 = 4;
 /// How far MEMORY USAGE may be from what the server counts.
 const MOST_PERCENT_OFF: f64 = 5.0;
-/// The same in a server whose allocator has other size classes than jemalloc, after
-/// which leaves are counted: 8 bytes more or less of each small allocation.
-const MOST_PERCENT_OFF_ELSEWHERE: f64 = 10.0;
 
 /// Bytes by two accounts.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +30,6 @@ struct Bytes {
     counted: f64,
     /// MEMORY USAGE of all keys.
     told: f64,
-    most_percent_off: f64,
 }
 
 impl Bytes {
@@ -52,10 +48,7 @@ impl Bytes {
         drop(maker);
         let counted = settled(&mut client) - before;
         let told: i64 = (0..keys).map(|number| client.int(&["MEMORY", "USAGE", &name(number)])).sum();
-        let has_jemalloc =
-            client.info("memory", "mem_allocator").is_some_and(|name| name.starts_with("jemalloc"));
-        let most_percent_off = if has_jemalloc { MOST_PERCENT_OFF } else { MOST_PERCENT_OFF_ELSEWHERE };
-        Bytes { counted, told: told as f64, most_percent_off }
+        Bytes { counted, told: told as f64 }
     }
 
     /// What bitmaps of these ids take. What the server counts for no key in particular,
@@ -73,7 +66,7 @@ impl Bytes {
     fn assert_alike(self, what: &str) {
         let off = (self.told / self.counted - 1.0) * 100.0;
         println!("{what}: {self:?}, {off:+.2} %");
-        assert!(off.abs() <= self.most_percent_off, "{what}: {self:?}, {off:+.2} %");
+        assert!(off.abs() <= MOST_PERCENT_OFF, "{what}: {self:?}, {off:+.2} %");
     }
 }
 

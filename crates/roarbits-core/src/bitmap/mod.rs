@@ -40,7 +40,7 @@ use triomphe::Arc;
 pub use algebra::{Combination, Remains};
 pub use build::Builder;
 pub use read::{BitRead, Span};
-pub use stats::{ByForm, Sample, Stats};
+pub use stats::{class_bytes, ByForm, Sample, Stats};
 pub use string_bits::StringBits;
 pub use walk::Runs;
 
@@ -205,10 +205,11 @@ impl Bitmap {
         Stats::of(self.root.as_ref())
     }
 
-    /// Bytes of everything that the bitmap reaches, shared or not, in the allocator's size
-    /// classes; the value itself is not among them. O(nodes) by a sample.
-    pub fn memory_bytes(&self, sample: Sample) -> u64 {
-        stats::memory_bytes(self.root.as_ref(), sample)
+    /// Bytes of everything that the bitmap reaches, shared or not, where `block_bytes` says what
+    /// the allocator gives for a request, as `class_bytes` does; the value itself is not among
+    /// them. O(nodes) by a sample.
+    pub fn memory_bytes(&self, sample: Sample, block_bytes: &dyn Fn(usize) -> usize) -> u64 {
+        stats::memory_bytes(self.root.as_ref(), sample, block_bytes)
     }
 
     /// Roughly how many allocations dropping this value frees. O(1).

@@ -37,11 +37,12 @@ pub struct Stats {
     pub shared_bytes: u64,
 }
 
-/// The two counts that stand before whatever an `Arc` holds.
+/// The count that stands before whatever an `Arc` holds.
 const ARC_HEADER_BYTES: usize = 8;
 
-fn allocated(bytes: usize) -> u64 {
-    (class_words(bytes.div_ceil(8)) * 8) as u64
+/// What jemalloc as it is packaged gives for a request of `bytes`: its size class.
+pub fn class_bytes(bytes: usize) -> usize {
+    class_words(bytes.div_ceil(8)) * 8
 }
 
 /// Leaves whose containers are counted.
@@ -83,13 +84,13 @@ impl Stats {
     fn add(&mut self, child: &Child, is_shared: bool) {
         match child {
             Child::Leaf(leaf) => {
-                self.add_bytes(leaf_bytes(leaf), is_shared || Arc::strong_count(leaf) > 1);
+                self.add_bytes(leaf_bytes(leaf, &class_bytes), is_shared || Arc::strong_count(leaf) > 1);
                 *self.leaves.of(leaf.form()) += 1;
             }
             Child::Node(node) => {
                 let is_shared = is_shared || Arc::strong_count(node) > 1;
                 self.nodes += 1;
-                self.add_bytes(node_bytes(node), is_shared);
+                self.add_bytes(node_bytes(node, &class_bytes), is_shared);
                 node.children.iter().for_each(|child| self.add(child, is_shared));
             }
         }
@@ -116,8 +117,13 @@ pub enum Sample {
 /// Up to so many leaves are all looked at, of more at least as many.
 const MEASURED_LEAVES: usize = 4096;
 
-/// Bytes of everything reachable, shared or not, in the allocator's size classes.
-pub(crate) fn memory_bytes(root: Option<&Child>, sample: Sample) -> u64 {
+/// Bytes of everything reachable, shared or not, where `block_bytes` says what the allocator
+/// gives for a request.
+pub(crate) fn memory_bytes(
+    root: Option<&Child>,
+    sample: Sample,
+    block_bytes: &dyn Fn(usize) -> usize,
+) -> u64 {
     let Some(root) = root else {
         return 0;
     };
@@ -125,7 +131,7 @@ pub(crate) fn memory_bytes(root: Option<&Child>, sample: Sample) -> u64 {
         Sample::All => 1,
         Sample::Some => (count_leaves(root) / MEASURED_LEAVES).max(1) as u64,
     };
-    let mut measured = Measured::default();
+    let mut measured = Measured { node_bytes: 0, leaves: 0, looked_at: 0, leaf_bytes: 0, block_bytes };
     measured.add(root, step);
     let leaves = u128::from(measured.leaf_bytes) * u128::from(measured.leaves);
     measured.node_bytes + leaves.checked_div(u128::from(measured.looked_at)).unwrap_or(0) as u64
@@ -146,42 +152,47 @@ fn offset_in(group: u64, leaves: u64) -> u64 {
     ((u128::from(part) * u128::from(leaves)) >> 64) as u64
 }
 
-#[derive(Default)]
-struct Measured {
+struct Measured<'a> {
     node_bytes: u64,
     leaves: u64,
     looked_at: u64,
     leaf_bytes: u64,
+    block_bytes: &'a dyn Fn(usize) -> usize,
 }
 
-impl Measured {
+impl Measured<'_> {
     /// Adds a subtree, of whose leaves one in `step` is looked at.
     fn add(&mut self, child: &Child, step: u64) {
         match child {
             Child::Leaf(leaf) => {
                 if self.leaves % step == offset_in(self.leaves / step, step) {
                     self.looked_at += 1;
-                    self.leaf_bytes += leaf_bytes(leaf);
+                    self.leaf_bytes += leaf_bytes(leaf, self.block_bytes);
                 }
                 self.leaves += 1;
             }
             Child::Node(node) => {
-                self.node_bytes += node_bytes(node);
+                self.node_bytes += node_bytes(node, self.block_bytes);
                 node.children.iter().for_each(|child| self.add(child, step));
             }
         }
     }
 }
 
-fn leaf_bytes(leaf: &Leaf) -> u64 {
-    allocated(ARC_HEADER_BYTES + size_of::<Leaf>()) + allocated(leaf.allocated_words() * 8)
+fn leaf_bytes(leaf: &Leaf, block_bytes: &dyn Fn(usize) -> usize) -> u64 {
+    let words = leaf.allocated_words() * 8;
+    (block_bytes(ARC_HEADER_BYTES + size_of::<Leaf>()) + if words > 0 { block_bytes(words) } else { 0 })
+        as u64
 }
 
-fn node_bytes(node: &Node) -> u64 {
-    allocated(ARC_HEADER_BYTES + size_of::<Node>())
-        + allocated(node.keys.capacity() * size_of::<u64>())
-        + allocated(node.counts.capacity() * size_of::<Count>())
-        + allocated(node.children.capacity() * size_of::<Child>())
+fn node_bytes(node: &Node, block_bytes: &dyn Fn(usize) -> usize) -> u64 {
+    let blocks = [
+        ARC_HEADER_BYTES + size_of::<Node>(),
+        node.keys.capacity() * size_of::<u64>(),
+        node.counts.capacity() * size_of::<Count>(),
+        node.children.capacity() * size_of::<Child>(),
+    ];
+    blocks.into_iter().map(|bytes| block_bytes(bytes) as u64).sum()
 }
 
 impl Leaf {
