@@ -170,13 +170,14 @@ impl Results {
         Ok(serde_json::from_slice(&fs::read(path)?)?)
     }
 
-    /// Writes a file, in place of what is there.
+    /// Writes a file, in place of what is there; folders that are missing are made.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let mut text = serde_json::to_string_pretty(self)?;
         text.push('\n');
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
         fs::write(path, text)
     }
 

@@ -33,12 +33,17 @@ impl Input<'_> {
         Some(place.saturating_add(offset))
     }
 
-    /// 1 to 1,024 ids from one place on.
+    /// 1 to 2,048 ids from one place on, perhaps with one far before them and one of other
+    /// low bits after them.
     fn burst(&mut self) -> Option<Vec<u64>> {
-        let (from, shape) = (self.id()?, self.byte()?);
+        let (from, shape, others) = (self.id()?, self.byte()?, self.byte()?);
         let stride = STRIDES[usize::from(shape % 8)];
-        let n = 1u64 << (shape / 8 % 11);
-        Some((0..n).map_while(|i| from.checked_add(i * stride)).collect())
+        let n = 1u64 << (shape / 8 % 12);
+        let far = stride * u64::from(others >> 2) * 64;
+        let before = from.checked_sub(far).filter(|_| others & 1 != 0 && far > 0);
+        let after = from.checked_add((n - 1) * stride + 0x8001).filter(|_| others & 2 != 0);
+        let ids = (0..n).map_while(|i| from.checked_add(i * stride));
+        Some(before.into_iter().chain(ids).chain(after).collect())
     }
 
     fn range(&mut self) -> Option<Run> {

@@ -19,7 +19,7 @@ struct Options {
     #[arg(long, value_name = "PATH", default_value = "redis-server")]
     server: Vec<PathBuf>,
     /// The module built for release.
-    #[arg(long, value_name = "PATH", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/release/libroarbits.so"))]
+    #[arg(long, value_name = "PATH", env = "ROARBITS_LIB", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/release/libroarbits.so"))]
     library: PathBuf,
     /// A module with R.* and R64.* commands (redis-roaring) to measure beside it.
     #[arg(long, value_name = "PATH")]

@@ -187,3 +187,21 @@ fn a_far_id_that_came_and_went_leaves_no_wide_entries() {
     let after = bitmap.stats().memory_bytes;
     assert!(after <= before * 5 / 4, "{before} bytes before, {after} after");
 }
+
+/// An outlier before many even ids, and low bits late: what is right of the outlier is too much for
+/// one leaf by itself.
+#[test]
+fn what_is_left_of_a_cut_is_cut_again() {
+    const UNIT: u64 = 1 << 20;
+    let late = 4414 * UNIT + 0x8001;
+    let ids: Vec<u64> =
+        [1000 * UNIT].into_iter().chain((3062..=4414).map(|k| k * UNIT)).chain([late, 4415 * UNIT]).collect();
+    for n in [ids.len() - 1, ids.len()] {
+        let ids = &ids[..n];
+        let mut bitmap: Bitmap = ids.iter().copied().collect();
+        bitmap.validate().unwrap();
+        assert!(!bitmap.insert(3065 * UNIT));
+        assert_eq!(bitmap.cardinality(), n as u128);
+        assert!(ids.iter().all(|id| bitmap.contains(*id)));
+    }
+}

@@ -7,7 +7,7 @@ use roarbits_core::codec::native;
 use roarbits_core::{BitRead, Bitmap};
 
 use crate::commands::parse::required;
-use crate::ffi::{Args, Context, Refusal};
+use crate::ffi::{block_bytes, Args, Context, Refusal};
 use crate::keyspace::{self, Stored};
 
 const EVERYTHING: RangeInclusive<u64> = 0..=u64::MAX;
@@ -25,7 +25,7 @@ pub fn info(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
 }
 
 fn reply_info(context: &Context, kind: &str, bytes: u64, bitmap: &Bitmap) {
-    let stats = bitmap.stats();
+    let stats = bitmap.stats_in_blocks(&block_bytes);
     context.reply_map(12);
     reply_head(context, kind, bitmap);
     reply_fields(

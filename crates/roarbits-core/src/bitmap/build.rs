@@ -61,10 +61,15 @@ impl Builder {
             }
             let added = self.staged.extend(rest);
             rest = &rest[added..];
-            if self.staged.overflows() {
+            if !self.staged.overflows() {
+                if !rest.is_empty() {
+                    self.flush();
+                }
+                continue;
+            }
+            // What is right of a cut may be too much by itself.
+            while self.staged.overflows() {
                 self.relieve();
-            } else if !rest.is_empty() {
-                self.flush();
             }
         }
     }

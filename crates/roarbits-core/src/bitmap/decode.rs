@@ -3,7 +3,10 @@
 use std::ops::Range;
 
 use super::leaf::{Form, Leaf, EXAM_CHANGES};
-use super::packing::{class_words, low_mask, words_for, Field, Layout, Slope, BYTE_ADDRESSED_MAX_BITS};
+use super::packing::{
+    bits_from, byte_addressed_bits, class_words, is_byte_addressed, low_mask, words_for, Field, Layout,
+};
+use super::search::Slope;
 
 impl Leaf {
     /// The entries of a leaf of ids that are in `start..=end`.
@@ -87,25 +90,16 @@ impl Entries<'_> {
     #[inline(always)]
     fn unpack(self, out: &mut Vec<u64>, id_of: impl Fn(u64) -> u64) {
         let (words, width, mask) = (self.words, self.width as usize, low_mask(self.width));
-        let by_words = |at: usize| {
-            let (word, offset) = (at / 64, (at % 64) as u32);
-            let low = words.get(word).map_or(0, |word| word >> offset);
-            // Shifted twice, since all 64 bits may have to go.
-            let high = words.get(word.wrapping_add(1)).map_or(0, |word| word << 1 << (offset ^ 63));
-            low | high
-        };
-        let bytes: &[u8] = bytemuck::cast_slice(words);
-        let by_bytes = |at: usize| match bytes.get(at / 8..).and_then(|rest| rest.first_chunk()) {
-            Some(first) => u64::from_le_bytes(*first) >> (at % 8),
-            None => by_words(at),
-        };
-        let is_byte_addressed = self.width <= BYTE_ADDRESSED_MAX_BITS && cfg!(target_endian = "little");
+        let (bytes, is_byte_addressed) = (bytemuck::cast_slice(words), is_byte_addressed(self.width));
         let (mut at, mut left) = (self.entries.start.wrapping_mul(width), self.entries.len());
         let mut block = [0; BLOCK];
         while left > 0 {
             let n = left.min(BLOCK);
             for id in &mut block[..n] {
-                let entry = if is_byte_addressed { by_bytes(at) } else { by_words(at) };
+                let entry = match is_byte_addressed {
+                    true => byte_addressed_bits(words, bytes, at),
+                    false => bits_from(words, at),
+                };
                 at = at.wrapping_add(width);
                 *id = id_of(entry & mask);
             }

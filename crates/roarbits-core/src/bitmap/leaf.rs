@@ -15,7 +15,8 @@
 use std::ops::ControlFlow;
 
 use super::bits::{self, CHUNK_WORDS};
-use super::packing::{self, low_mask, partition, Ascending, Layout, Packer, Room, Slope};
+use super::packing::{self, low_mask, partition, Layout, Packer, Room};
+use super::search::{Ascending, Slope};
 use super::shape::{chunk_end, chunk_start, Shape};
 use super::words::Words;
 use super::Run;
@@ -49,6 +50,7 @@ pub(crate) struct Leaf {
     pub(super) layout: Layout,
     /// Changes until the leaf is examined for a cheaper form.
     pub(super) patience: u16,
+    /// Where searches of a packed leaf begin.
     pub(super) slope: Slope,
 }
 

@@ -23,6 +23,7 @@ mod ranks;
 mod read;
 mod record;
 mod relocate;
+mod search;
 mod shape;
 mod spans;
 mod staged;
@@ -200,9 +201,14 @@ impl Bitmap {
         Self { length_bytes: self.length_bytes, ..out.finish(0) }
     }
 
-    /// What the bitmap is made of. O(leaves).
+    /// What the bitmap is made of, its bytes by `class_bytes`. O(leaves).
     pub fn stats(&self) -> Stats {
-        Stats::of(self.root.as_ref())
+        self.stats_in_blocks(&class_bytes)
+    }
+
+    /// As `stats`, where `block_bytes` says what the allocator gives for a request.
+    pub fn stats_in_blocks(&self, block_bytes: &dyn Fn(usize) -> usize) -> Stats {
+        Stats::of(self.root.as_ref(), block_bytes)
     }
 
     /// Bytes of everything that the bitmap reaches, shared or not, where `block_bytes` says what

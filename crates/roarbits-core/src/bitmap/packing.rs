@@ -30,7 +30,7 @@ pub(crate) fn words_for(entries: usize, width: u32) -> usize {
 }
 
 /// The mask of the `width` lowest bits, 1 to 64, without a branch.
-const fn entry_mask(width: u32) -> u64 {
+pub(crate) const fn entry_mask(width: u32) -> u64 {
     u64::MAX >> (width.wrapping_neg() & 63)
 }
 
@@ -41,9 +41,36 @@ pub(crate) fn read(words: &[u64], at: usize, width: u32) -> u64 {
     if width == 0 {
         return 0;
     }
+    bits_from(words, at) & entry_mask(width)
+}
+
+/// The 64 bits from bit `at`; those beyond the words are zero.
+#[inline]
+pub(crate) fn bits_from(words: &[u64], at: usize) -> u64 {
     let (word, offset) = (at / 64, (at % 64) as u32);
-    let next = words.get(word + 1).copied().unwrap_or(0);
-    ((words[word] >> offset) | (next << 1 << (63 - offset))) & entry_mask(width)
+    let low = words.get(word).map_or(0, |word| word >> offset);
+    // Shifted twice, since all 64 bits may have to go.
+    let high = words.get(word.wrapping_add(1)).map_or(0, |word| word << 1 << (offset ^ 63));
+    low | high
+}
+
+/// Fields of at most this many bits are within eight bytes, at whatever bit of the first they begin.
+pub(crate) const BYTE_ADDRESSED_MAX_BITS: u32 = 57;
+
+/// As `bits_from`, of which `BYTE_ADDRESSED_MAX_BITS` at least are right: one load from the byte where
+/// they begin takes a third of what putting two words together does. `bytes` are those of the words.
+#[inline]
+pub(crate) fn byte_addressed_bits(words: &[u64], bytes: &[u8], at: usize) -> u64 {
+    match bytes.get(at / 8..).and_then(|rest| rest.first_chunk()) {
+        Some(first) => u64::from_le_bytes(*first) >> (at % 8),
+        None => bits_from(words, at),
+    }
+}
+
+/// Whether fields of `width` bits can be read with `byte_addressed_bits`.
+#[inline]
+pub(crate) fn is_byte_addressed(width: u32) -> bool {
+    width <= BYTE_ADDRESSED_MAX_BITS && cfg!(target_endian = "little")
 }
 
 /// Overwrites the `width` bits, at most 64, from bit `at`.
@@ -156,151 +183,6 @@ fn shift_down(words: &mut [u64], down: u32, up: u32) {
     if let Some(highest) = words.last() {
         highest.set(highest.get() >> (down % 64));
     }
-}
-
-/// Ascending numbers of `width` bits each, one in every `stride` bits from bit `offset` on.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Ascending<'a> {
-    pub(crate) words: &'a [u64],
-    pub(crate) stride: usize,
-    pub(crate) offset: usize,
-    pub(crate) width: u32,
-    pub(crate) len: usize,
-    pub(crate) slope: Slope,
-}
-
-/// How fast numbers of a width ascend from 0 to their last, `2^(31 + width) / (last + 1)`:
-/// where the place of one is guessed without a look at the others. A stale or missing
-/// one makes for a longer search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Slope(u32);
-
-impl Slope {
-    /// Of numbers of `width` bits, the last of which is `last`.
-    pub(crate) fn to(last: u64, width: u32) -> Self {
-        let top = 32 - fraction(last, width).leading_zeros();
-        // A last number below half of what the width holds is not worth a wider slope.
-        if top < 32 {
-            return Self(u32::MAX);
-        }
-        Self(((1u64 << 63) / (u64::from(fraction(last, width)) + 1)).min(u64::from(u32::MAX)) as u32)
-    }
-
-    /// The likely number of those of `len` numbers that are below `value`.
-    #[inline]
-    fn guess(self, value: u64, width: u32, len: usize) -> usize {
-        let part = (u64::from(fraction(value, width)) * u64::from(self.0)) >> 31;
-        ((part * len as u64) >> 32) as usize
-    }
-}
-
-/// A number of `width` bits, 1 to 64, as a part of 2^32.
-#[inline]
-fn fraction(value: u64, width: u32) -> u32 {
-    ((value << (width.wrapping_neg() % 64)) >> 32) as u32
-}
-
-/// Numbers of at most this many bits are within eight bytes, at whatever bit of the first they begin.
-pub(crate) const BYTE_ADDRESSED_MAX_BITS: u32 = 57;
-/// Below this many, numbers are searched without a guess.
-const GUESS_MIN_LEN: usize = 24;
-
-impl Ascending<'_> {
-    /// Number `i`, of at least one bit. Whether it straddles two words is no branch,
-    /// which would be guessed wrong as often as right.
-    #[inline]
-    fn nonzero_width_at(&self, i: usize) -> u64 {
-        let at = self.bit_of(i);
-        let (word, offset) = (at / 64, at as u32 % 64);
-        let high = self.words.get(word.wrapping_add(1)).copied().unwrap_or(0);
-        ((self.words[word] >> offset) | (high << 1 << (offset ^ 63))) & entry_mask(self.width)
-    }
-
-    /// As `nonzero_width_at`, of at most `BYTE_ADDRESSED_MAX_BITS` bits: one load from the
-    /// byte where it begins takes a third of what putting two words together does.
-    #[inline]
-    fn byte_addressed_at(&self, bytes: &[u8], i: usize) -> u64 {
-        let at = self.bit_of(i);
-        match bytes.get(at / 8..).and_then(|rest| rest.first_chunk()) {
-            Some(first) => (u64::from_le_bytes(*first) >> (at % 8)) & entry_mask(self.width),
-            None => self.nonzero_width_at(i),
-        }
-    }
-
-    #[inline]
-    fn bit_of(&self, i: usize) -> usize {
-        i.wrapping_mul(self.stride).wrapping_add(self.offset)
-    }
-
-    /// Number `i`.
-    #[inline]
-    pub(crate) fn at(&self, i: usize) -> u64 {
-        if self.width == 0 {
-            return 0;
-        }
-        self.nonzero_width_at(i)
-    }
-
-    /// A word near where a search for `value` ends.
-    #[inline]
-    pub(crate) fn likely_word(&self, value: u64) -> usize {
-        self.bit_of(self.slope.guess(value, self.width, self.len)) / 64
-    }
-
-    /// How many are below `value`.
-    #[inline]
-    pub(crate) fn below(&self, value: u64) -> usize {
-        match self.width {
-            0 if value > 0 => self.len,
-            0 => 0,
-            1..=BYTE_ADDRESSED_MAX_BITS if cfg!(target_endian = "little") => {
-                let bytes = bytemuck::cast_slice(self.words);
-                self.search(value, |i| self.byte_addressed_at(bytes, i))
-            }
-            _ => self.search(value, |i| self.nonzero_width_at(i)),
-        }
-    }
-
-    /// How many are below `value`. Ids are mostly spread evenly: then the place is guessed,
-    /// and lies within two deviations of the guess.
-    #[inline(always)]
-    fn search(&self, value: u64, at: impl Fn(usize) -> u64) -> usize {
-        if self.len < GUESS_MIN_LEN {
-            return halve(0, self.len, value, &at);
-        }
-        let reach = 1usize << (bit_length(self.len as u64).wrapping_add(1) / 2);
-        let guess = self.slope.guess(value, self.width, self.len);
-        let low = guess.saturating_sub(reach).min(self.len.wrapping_sub(reach.wrapping_mul(2)));
-        let (mut place, mut half) = (low, reach);
-        while half > 0 {
-            let middle = place.wrapping_add(half);
-            let is_above = at(middle.wrapping_sub(1)) < value;
-            place = std::hint::select_unpredictable(is_above, middle, place);
-            half /= 2;
-        }
-        // Inside of what was searched it is the place; at an end of that, others may be further out.
-        let last = low.wrapping_add(reach.wrapping_mul(2).wrapping_sub(1));
-        if place == low && low > 0 && at(low.wrapping_sub(1)) >= value {
-            return halve(0, low.wrapping_sub(1), value, &at);
-        }
-        if place == last && at(last) < value {
-            let above = last.wrapping_add(1);
-            return halve(above, self.len.wrapping_sub(above), value, &at);
-        }
-        place
-    }
-}
-
-/// How many of ascending numbers are below `value`, where that is in `low..=low + len`.
-fn halve(low: usize, len: usize, value: u64, at: &impl Fn(usize) -> u64) -> usize {
-    let (mut low, mut len) = (low, len);
-    while len > 1 {
-        let half = len / 2;
-        let middle = low.wrapping_add(half);
-        low = std::hint::select_unpredictable(at(middle.wrapping_sub(1)) < value, middle, low);
-        len = len.wrapping_sub(half);
-    }
-    low.wrapping_add(usize::from(len == 1 && at(low) < value))
 }
 
 /// Writes fields one after the other into words of an allocator's size class.
@@ -570,7 +452,7 @@ mod tests {
                     (mixed & low_mask(low), mixed.rotate_left(17) & low_mask(width - low))
                 };
                 for at in 0..=n {
-                    let mut words = vec![0; words_for(n + 1, width) + 1];
+                    let mut words = vec![0; words_for(n + 1, width)];
                     let mut twin: Vec<(u64, u64)> = (0..n).map(value).collect();
                     for (i, v) in twin.iter().enumerate() {
                         put(&mut words, width, i, *v);

@@ -12,7 +12,8 @@
 
 use super::bits::{self, CHUNK_WORDS};
 use super::leaf::{Form, Leaf, EXAM_CHANGES};
-use super::packing::{self, Field, Layout, Slope};
+use super::packing::{self, Field, Layout};
+use super::search::Slope;
 use super::shape::{chunk_start, CHUNK_LEAF_MAX_BYTES};
 use super::words::Words;
 use super::Run;

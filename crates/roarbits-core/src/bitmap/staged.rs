@@ -94,7 +94,7 @@ impl Staged {
         ids.len()
     }
 
-    /// Adds a whole block if it neither varies other bits nor may overflow.
+    /// Adds a whole block if it varies no other bits, widens little and cannot overflow.
     fn extend_by_block(&mut self, block: &[u64; BLOCK]) -> bool {
         let (Some(first), Some(last)) = (self.ids.first(), self.ids.last()) else {
             return false;
@@ -173,6 +173,7 @@ impl Staged {
 
     /// Takes the ids as a leaf.
     pub(crate) fn take_leaf(&mut self) -> Option<Leaf> {
+        debug_assert!(!self.overflows());
         let leaf = leaf_of(&self.ids, self.sums);
         self.ids.clear();
         leaf

@@ -31,7 +31,7 @@ pub struct Stats {
     pub nodes: u64,
     /// Inner nodes on the way from the root to a leaf.
     pub height: u8,
-    /// Bytes of everything reachable, shared or not, in the allocator's size classes.
+    /// Bytes of everything reachable, shared or not, in blocks as the allocator gives them.
     pub memory_bytes: u64,
     /// Bytes of it that another bitmap or snapshot reaches too.
     pub shared_bytes: u64,
@@ -59,11 +59,11 @@ impl<T> ByForm<T> {
 }
 
 impl Stats {
-    pub(crate) fn of(root: Option<&Child>) -> Self {
+    pub(crate) fn of(root: Option<&Child>, block_bytes: &dyn Fn(usize) -> usize) -> Self {
         let mut stats = Self::default();
         if let Some(root) = root {
             stats.height = root.height();
-            stats.add(root, false);
+            stats.add(root, false, block_bytes);
         }
         let leaves = stats.leaves.ids + stats.leaves.runs + stats.leaves.bits;
         let step = leaves.div_ceil(SAMPLED_LEAVES).max(1);
@@ -81,17 +81,17 @@ impl Stats {
         stats
     }
 
-    fn add(&mut self, child: &Child, is_shared: bool) {
+    fn add(&mut self, child: &Child, is_shared: bool, block_bytes: &dyn Fn(usize) -> usize) {
         match child {
             Child::Leaf(leaf) => {
-                self.add_bytes(leaf_bytes(leaf, &class_bytes), is_shared || Arc::strong_count(leaf) > 1);
+                self.add_bytes(leaf_bytes(leaf, block_bytes), is_shared || Arc::strong_count(leaf) > 1);
                 *self.leaves.of(leaf.form()) += 1;
             }
             Child::Node(node) => {
                 let is_shared = is_shared || Arc::strong_count(node) > 1;
                 self.nodes += 1;
-                self.add_bytes(node_bytes(node, &class_bytes), is_shared);
-                node.children.iter().for_each(|child| self.add(child, is_shared));
+                self.add_bytes(node_bytes(node, block_bytes), is_shared);
+                node.children.iter().for_each(|child| self.add(child, is_shared, block_bytes));
             }
         }
     }
@@ -180,9 +180,7 @@ impl Measured<'_> {
 }
 
 fn leaf_bytes(leaf: &Leaf, block_bytes: &dyn Fn(usize) -> usize) -> u64 {
-    let words = leaf.allocated_words() * 8;
-    (block_bytes(ARC_HEADER_BYTES + size_of::<Leaf>()) + if words > 0 { block_bytes(words) } else { 0 })
-        as u64
+    (block_bytes(ARC_HEADER_BYTES + size_of::<Leaf>()) + block_bytes(leaf.allocated_words() * 8)) as u64
 }
 
 fn node_bytes(node: &Node, block_bytes: &dyn Fn(usize) -> usize) -> u64 {

@@ -26,6 +26,9 @@ pub(crate) const FANOUT: usize = 64;
 /// A node that shrinks below this tries to join a neighbour.
 pub(crate) const SPARSE_NODE: usize = FANOUT / 4;
 
+/// Keys compared at once: first whole blocks, then those within one. Halving waits for six loads in a row.
+const BLOCK: usize = 8;
+
 /// A non-empty subtree.
 #[derive(Debug, Clone)]
 pub(crate) enum Child {
@@ -538,10 +541,6 @@ impl Node {
         }
     }
 }
-
-/// Keys compared at once: no comparison waits for another but that of whole blocks for
-/// that within one, where halving waits six times.
-const BLOCK: usize = 8;
 
 /// Children by which a full allocation of a node grows.
 const GROWTH: usize = 8;

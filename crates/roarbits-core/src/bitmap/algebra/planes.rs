@@ -62,12 +62,12 @@ impl Planes {
         put: impl Fn(u64, u64) -> u64,
     ) {
         let Some(used) = self.used.first_chunk_mut::<USED_WORDS>() else {
-            return;
+            return debug_assert!(false, "resized before");
         };
         let words = &mut self.words[..];
         for ids in arrays {
             for id in ids {
-                let at = id.wrapping_sub(base) as usize % WINDOW_BITS as usize;
+                let at = place(*id, base);
                 used[at >> 12] |= 1 << (at >> 6 & 63);
                 let word = &mut words[(at >> 6).wrapping_mul(digits).wrapping_add(digit)];
                 *word = put(*word, 1 << (at & 63));
@@ -78,12 +78,12 @@ impl Planes {
     /// As `add_with_carries`, for the few digits that are usual: their number is known to the compiler.
     fn add_counted<const DIGITS: usize>(&mut self, arrays: &[Vec<u64>], base: u64) {
         let Some(used) = self.used.first_chunk_mut::<USED_WORDS>() else {
-            return;
+            return debug_assert!(false, "resized before");
         };
         let (words, _) = self.words.as_chunks_mut::<DIGITS>();
         for ids in arrays {
             for id in ids {
-                let at = id.wrapping_sub(base) as usize % WINDOW_BITS as usize;
+                let at = place(*id, base);
                 used[at >> 12] |= 1 << (at >> 6 & 63);
                 let mut carry = 1 << (at & 63);
                 for word in &mut words[at >> 6] {
@@ -95,12 +95,12 @@ impl Planes {
 
     fn add_with_carries(&mut self, digits: usize, arrays: &[Vec<u64>], base: u64) {
         let Some(used) = self.used.first_chunk_mut::<USED_WORDS>() else {
-            return;
+            return debug_assert!(false, "resized before");
         };
         let words = &mut self.words[..];
         for ids in arrays {
             for id in ids {
-                let at = id.wrapping_sub(base) as usize % WINDOW_BITS as usize;
+                let at = place(*id, base);
                 used[at >> 12] |= 1 << (at >> 6 & 63);
                 let mut carry = 1 << (at & 63);
                 let first = (at >> 6).wrapping_mul(digits);
@@ -175,6 +175,15 @@ impl Planes {
             }
         }
     }
+}
+
+/// The bit of `id` in a window from `base` on.
+#[inline(always)]
+fn place(id: u64, base: u64) -> usize {
+    let delta = id.wrapping_sub(base);
+    debug_assert!(delta < WINDOW_BITS, "{id} is not within the window from {base} on");
+    // Tells the compiler what is so anyway.
+    (delta % WINDOW_BITS) as usize
 }
 
 /// The binary digits of a number, each as all bits of a word.

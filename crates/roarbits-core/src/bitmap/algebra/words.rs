@@ -79,7 +79,7 @@ fn threshold(operands: &[&[u64]], low: u32, high: u32, out: &mut Chunk) {
         let mut added = 0;
         for pair in operands.chunks(2) {
             let [lowest, higher @ ..] = &mut planes[..] else {
-                return;
+                return debug_assert!(false, "a digit for one operand at least");
             };
             let mut carry = match pair {
                 [a, b] => add_two(lowest, block(a, k), block(b, k)),
