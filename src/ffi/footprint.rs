@@ -8,8 +8,8 @@
 //!
 //! No server counts the pair of type and value. The object is counted by Redis from
 //! 8.2 on and by Valkey from 8.1 on, with the key inside; older servers leave out that
-//! of a module's value only. (The first releases of Valkey 8.1 did too:
-//! <https://github.com/valkey-io/valkey/pull/2661>.)
+//! of a module's value only. The first releases of Valkey 8.1 left it out as well
+//! (<https://github.com/valkey-io/valkey/pull/2661>): there the sum is that header short.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;

@@ -5,7 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use roarbits_datasets::{calendars, seeded, DataSet};
-use roarbits_tests::{args, datasets, eventually, tests, Args, Client, Server, TestList};
+use roarbits_tests::{args, datasets, eventually, tests, Args, Client, Server, TestList, Value};
 
 use crate::samples;
 
@@ -14,6 +14,7 @@ pub fn tests() -> TestList {
         memory_usage_is_what_the_server_counts_for_every_data_set,
         memory_usage_is_what_the_server_counts_for_real_sets,
         memory_usage_is_what_the_server_counts_for_calendars,
+        a_copy_shares_nearly_all_and_no_more_than_all,
         a_snowflake_takes_less_than_five_bytes_in_a_file,
         saving_and_loading_hold_no_second_copy,
     ]
@@ -146,6 +147,24 @@ fn memory_usage_is_what_the_server_counts_for_calendars() {
         let sets = calendars(20_000, present, days, &mut seeded(SEED));
         Bytes::of_bitmaps(&sets).assert_alike(&format!("{present} of {days} days"));
     }
+}
+
+fn a_copy_shares_nearly_all_and_no_more_than_all() {
+    let server = Server::start();
+    let mut client = server.client();
+    add(&mut client, "k", &DataSet::D4_SLOW.ids(SEED));
+    assert_eq!(client.int(&["COPY", "k", "copy"]), 1);
+    let fields = client.ask(&["RB.INFO", "k"]);
+    let Value::Array(fields) = fields else { panic!("{fields:?}") };
+    let number_of = |name: &str| {
+        let named = |pair: &&[Value]| pair[0] == Value::BulkString(name.as_bytes().to_vec());
+        match fields.chunks(2).find(named) {
+            Some([_, Value::Int(number)]) => *number,
+            found => panic!("{name}: {found:?}"),
+        }
+    };
+    let (all, shared) = (number_of("bytes"), number_of("shared_bytes"));
+    assert!(shared <= all && shared * 100 > all * 99, "{shared} of {all} bytes");
 }
 
 fn a_snowflake_takes_less_than_five_bytes_in_a_file() {
