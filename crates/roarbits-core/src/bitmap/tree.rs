@@ -19,6 +19,7 @@ use triomphe::Arc;
 
 use super::edit::{merged, InPlace};
 use super::leaf::Leaf;
+use super::packing::class_words;
 use super::shape::chunk_start;
 
 /// Children of a node at most.
@@ -407,9 +408,11 @@ impl Node {
 
     fn insert_at(&mut self, i: usize, key: u64, count: Count, child: Child) {
         if self.children.len() == self.children.capacity() {
-            self.keys.reserve_exact(GROWTH);
-            self.counts.reserve_exact(GROWTH);
-            self.children.reserve_exact(GROWTH);
+            // As many as the allocator gives anyway: of each size class, none is left unused.
+            let more = class_words(self.children.len() + 1) - self.children.len();
+            self.keys.reserve_exact(more);
+            self.counts.reserve_exact(more);
+            self.children.reserve_exact(more);
         }
         self.keys.insert(i, key);
         self.counts.insert(i, count);
@@ -420,7 +423,7 @@ impl Node {
         self.keys.remove(i);
         self.counts.remove(i);
         self.children.remove(i);
-        if self.children.capacity() > self.children.len() + 2 * GROWTH {
+        if self.children.capacity() > self.children.len() + SPARE_PLACES {
             self.shrink();
         }
     }
@@ -542,8 +545,8 @@ impl Node {
     }
 }
 
-/// Children by which a full allocation of a node grows.
-const GROWTH: usize = 8;
+/// More unused places than this are given back when a child is gone.
+const SPARE_PLACES: usize = 16;
 
 /// One node, or two of equal size with the key of the second, in the place of two
 /// neighbours of which one is small; `key` is what their parent knows of the second.
