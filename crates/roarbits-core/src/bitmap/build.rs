@@ -14,6 +14,7 @@ use super::shape::{
     append, chunk_end, chunk_start, cut, last_boundary, shape_of_both, Shape, CHUNK_LEAF_MAX_BYTES,
     LEAF_OVERHEAD_BYTES, SHARED_LEAF_MAX_BYTES,
 };
+use super::spare::Spare;
 use super::staged::Staged;
 use super::tree::Child;
 use super::walk::Leaves;
@@ -35,8 +36,8 @@ pub struct Builder {
     shape: Option<Shape>,
     levels: Levels,
     scratch: Vec<u64>,
-    /// Words of a chunk each, to be used for leaves of plain bits.
-    pub(crate) spare: Vec<Box<[u64]>>,
+    /// Words to be used for new leaves.
+    pub(crate) spare: Spare,
 }
 
 impl Builder {
@@ -80,7 +81,7 @@ impl Builder {
             self.unstage();
             return self.cut_overflowing();
         }
-        if let Some(leaf) = self.staged.cut_leaf() {
+        if let Some(leaf) = self.staged.cut_leaf(&mut self.spare) {
             self.levels.push_leaf(Arc::new(leaf));
         }
     }
@@ -130,14 +131,9 @@ impl Builder {
         let (card, runs) = (bits::count(words), bits::count_runs(words));
         if is_dense(words, card, runs) {
             self.flush();
-            let words = match self.spare.pop() {
-                Some(mut spare) if spare.len() == words.len() => {
-                    spare.copy_from_slice(words);
-                    spare
-                }
-                _ => words.into(),
-            };
-            return self.levels.push_leaf(Arc::new(Leaf::from_chunk(base, words, card, runs)));
+            let mut own = self.spare.take(words.len());
+            own.copy_from_slice(words);
+            return self.levels.push_leaf(Arc::new(Leaf::from_chunk(base, own, card, runs)));
         }
         if card < runs * 2 {
             return self.push_bits(base, words);
@@ -280,7 +276,7 @@ impl Builder {
                 self.join_with(before);
             }
         }
-        if let Some(leaf) = self.staged.take_leaf() {
+        if let Some(leaf) = self.staged.take_leaf(&mut self.spare) {
             self.levels.push_leaf(Arc::new(leaf));
         }
         if let Some(shape) = self.shape.take() {

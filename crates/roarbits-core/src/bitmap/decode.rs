@@ -51,9 +51,14 @@ impl Leaf {
 }
 
 impl Leaf {
-    /// A leaf of ascending ids, one at least, in `runs` runs, that fit `layout` above `base`.
-    pub(super) fn packed(ids: &[u64], base: u64, layout: Layout, runs: usize) -> Self {
-        let mut words = vec![0; class_words(words_for(ids.len(), layout.width()))];
+    /// The words that `packed` is to be given.
+    pub(super) fn packed_words(ids: usize, layout: Layout) -> usize {
+        class_words(words_for(ids, layout.width()))
+    }
+
+    /// A leaf of ascending ids, one at least, in `runs` runs, that fit `layout` above
+    /// `base`, in `words` that may hold anything.
+    pub(super) fn packed(ids: &[u64], base: u64, layout: Layout, runs: usize, mut words: Box<[u64]>) -> Self {
         pack_all(ids, base, layout, &mut words);
         let leaf = Self {
             base,
@@ -109,11 +114,11 @@ impl Entries<'_> {
     }
 }
 
-/// Packs ids that fit `layout` into words of fields, from field 0 on.
+/// Packs ids that fit `layout` into words of fields, from field 0 on; the rest becomes zero.
 fn pack_all(ids: &[u64], base: u64, layout: Layout, words: &mut [u64]) {
     let width = layout.width();
     match layout.fields() {
-        _ if width == 0 => {}
+        _ if width == 0 => words.fill(0),
         [only, Field { width: 0, .. }, _] => {
             pack(ids, width, words, |id| id.wrapping_sub(base) >> (only.shift % 64));
         }
@@ -145,9 +150,12 @@ fn pack(ids: &[u64], width: u32, words: &mut [u64], entry_of: impl Fn(u64) -> u6
             word = entry >> 1 >> ((before ^ 63) % 64);
         }
     }
-    if let Some(last) = words.next().filter(|_| filled > 0) {
-        *last = word;
+    if filled > 0 {
+        if let Some(last) = words.next() {
+            *last = word;
+        }
     }
+    words.for_each(|unused| *unused = 0);
 }
 
 #[cfg(test)]

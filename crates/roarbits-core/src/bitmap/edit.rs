@@ -235,7 +235,8 @@ impl Leaf {
         let (min, max) = (ids[0], ids[ids.len() - 1]);
         let varying = ids.iter().fold(0, |varying, id| varying | (id ^ min));
         let (base, layout) = Layout::choose(min, max, varying, room);
-        Self::packed(ids, base, layout, 1 + gaps(ids))
+        let words = vec![0; Self::packed_words(ids.len(), layout)].into_boxed_slice();
+        Self::packed(ids, base, layout, 1 + gaps(ids), words)
     }
 
     /// Counts a change; whether an exam is due.

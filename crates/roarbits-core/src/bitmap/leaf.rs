@@ -37,6 +37,9 @@ pub(super) const EXAM_CHANGES: u16 = 32;
 /// How many a leaf of bits takes.
 pub(super) const BITS_EXAM_CHANGES: u16 = 512;
 
+/// Fewer words than this are allocated as fast as kept.
+const REUSED_MIN_WORDS: usize = 64;
+
 /// A non-empty set of ids in one encoding; 48 bytes and its words.
 #[derive(Debug, Clone)]
 pub(crate) struct Leaf {
@@ -160,10 +163,10 @@ impl Leaf {
         (self.form == Form::Bits).then_some(&self.words)
     }
 
-    /// Takes the words of a leaf of bits, which must not be used any more.
-    pub(crate) fn take_bits(&mut self) -> Option<Box<[u64]>> {
+    /// Takes the words of a leaf, which must not be used any more; few are not worth taking.
+    pub(crate) fn take_words(&mut self) -> Option<Box<[u64]>> {
         match &mut self.words {
-            Words::Boxed(words) if self.form == Form::Bits => Some(std::mem::take(words)),
+            Words::Boxed(words) if words.len() >= REUSED_MIN_WORDS => Some(std::mem::take(words)),
             Words::Boxed(_) | Words::One(_) => None,
         }
     }

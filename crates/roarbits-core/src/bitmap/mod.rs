@@ -26,6 +26,7 @@ mod relocate;
 mod search;
 mod shape;
 mod spans;
+mod spare;
 mod staged;
 mod stats;
 mod string_bits;

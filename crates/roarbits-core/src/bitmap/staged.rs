@@ -7,6 +7,7 @@ use super::packing::{bit_length, Layout, Room};
 use super::shape::{
     chunk_end, chunk_start, Shape, CHUNK_LEAF_MAX_BYTES, LEAF_OVERHEAD_BYTES, SHARED_LEAF_MAX_BYTES,
 };
+use super::spare::Spare;
 use super::Run;
 
 const SHARED_LEAF_MAX_BITS: usize = SHARED_LEAF_MAX_BYTES * 8;
@@ -44,10 +45,15 @@ impl Sums {
         };
         let varying = ids.iter().fold(0, |varying, id| varying | (id ^ first));
         let sums = Self { runs: 1 + gaps(ids), ..Self::default() };
-        sums.with_varying(varying).up_to(*first, *last)
+        sums.varying_in(varying).up_to(*first, *last)
     }
 
-    fn with_varying(self, varying: u64) -> Self {
+    /// The same of ids that differ in the bits `varying`.
+    #[inline]
+    fn varying_in(self, varying: u64) -> Self {
+        if varying == self.varying {
+            return self;
+        }
         let (top_shift, lower_width) = Layout::top_and_lower(varying);
         Self { varying, top_shift, lower_width, ..self }
     }
@@ -61,9 +67,7 @@ impl Sums {
 
     /// The same with `id`, the last of `ids`, beside them.
     fn with(self, first: u64, id: u64) -> Self {
-        let varying = self.varying | (id ^ first);
-        let sums = if varying == self.varying { self } else { self.with_varying(varying) };
-        sums.up_to(first, id)
+        self.varying_in(self.varying | (id ^ first)).up_to(first, id)
     }
 }
 
@@ -94,16 +98,13 @@ impl Staged {
         ids.len()
     }
 
-    /// Adds a whole block if it varies no other bits, widens little and cannot overflow.
+    /// Adds a whole block if it widens little and cannot overflow.
     fn extend_by_block(&mut self, block: &[u64; BLOCK]) -> bool {
         let (Some(first), Some(last)) = (self.ids.first(), self.ids.last()) else {
             return false;
         };
-        let varying = block.iter().fold(0, |varying, id| varying | (id ^ first));
-        if varying & !self.sums.varying != 0 {
-            return false;
-        }
-        let sums = self.sums.up_to(*first, block[BLOCK - 1]);
+        let varying = block.iter().fold(self.sums.varying, |varying, id| varying | (id ^ first));
+        let sums = self.sums.varying_in(varying).up_to(*first, block[BLOCK - 1]);
         let fits = (self.ids.len() + BLOCK) * sums.width <= SHARED_LEAF_MAX_BITS
             || block[BLOCK - 1] <= chunk_end(*first);
         if !fits || self.is_widened_too_much(sums) {
@@ -172,23 +173,23 @@ impl Staged {
     }
 
     /// Takes the ids as a leaf.
-    pub(crate) fn take_leaf(&mut self) -> Option<Leaf> {
+    pub(crate) fn take_leaf(&mut self, spare: &mut Spare) -> Option<Leaf> {
         debug_assert!(!self.overflows());
-        let leaf = leaf_of(&self.ids, self.sums);
+        let leaf = leaf_of(&self.ids, self.sums, spare);
         self.ids.clear();
         leaf
     }
 
     /// Takes the first of ids that overflow as a leaf: up to a gap where parting them
     /// saves more than a leaf costs, else up to the start of the last chunk.
-    pub(crate) fn cut_leaf(&mut self) -> Option<Leaf> {
+    pub(crate) fn cut_leaf(&mut self, spare: &mut Spare) -> Option<Leaf> {
         let (first, last) = (*self.ids.first()?, *self.ids.last()?);
         let at = match self.costly_gap() {
             Some(i) => chunk_start(self.ids[i]),
             None => chunk_start(last).max(chunk_end(first) + 1),
         };
         let i = self.ids.partition_point(|id| *id < at);
-        let leaf = leaf_of(&self.ids[..i], Sums::of(&self.ids[..i]));
+        let leaf = leaf_of(&self.ids[..i], Sums::of(&self.ids[..i]), spare);
         self.ids.drain(..i);
         self.sums = Sums::of(&self.ids);
         leaf
@@ -223,7 +224,7 @@ fn runs_of(ids: &[u64]) -> Vec<Run> {
     runs.filter_map(|run| Some(Run { start: *run.first()?, end: *run.last()? })).collect()
 }
 
-fn leaf_of(ids: &[u64], sums: Sums) -> Option<Leaf> {
+fn leaf_of(ids: &[u64], sums: Sums, spare: &mut Spare) -> Option<Leaf> {
     let (first, last) = (*ids.first()?, *ids.last()?);
     let (base, layout) = Layout::choose(first, last, sums.varying, Room::Above);
     let bits = ids.len() * layout.width() as usize;
@@ -233,5 +234,6 @@ fn leaf_of(ids: &[u64], sums: Sums) -> Option<Leaf> {
         let shape = Shape::of_all(runs.iter().copied())?;
         return Some(Leaf::from_runs(&shape, runs.into_iter()));
     }
-    Some(Leaf::packed(ids, base, layout, sums.runs))
+    let words = spare.take(Leaf::packed_words(ids.len(), layout));
+    Some(Leaf::packed(ids, base, layout, sums.runs, words))
 }

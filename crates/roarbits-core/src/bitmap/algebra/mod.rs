@@ -21,6 +21,7 @@ mod words;
 use triomphe::Arc;
 
 use super::leaf::Leaf;
+use super::spare::Spare;
 use super::tree::Child;
 use super::{BitRead, Bitmap, Builder};
 use rule::Rule;
@@ -70,13 +71,21 @@ impl Remains {
     }
 }
 
-/// Takes the words out of all leaves of plain bits that nothing else reaches.
-fn spare_chunks(root: Option<&mut Child>) -> Vec<Box<[u64]>> {
-    let mut spare = Vec::new();
+/// Leaves whose words are taken at most: to take those of 100M scattered ids would hold
+/// the caller up for 10 ms.
+const REUSED_LEAVES: usize = 8192;
+
+/// Takes the words out of leaves that nothing else reaches.
+fn spare_words(root: Option<&mut Child>) -> Spare {
+    let mut spare = Spare::default();
     let mut trees: Vec<&mut Child> = root.into_iter().collect();
-    while let Some(tree) = trees.pop() {
+    let mut leaves = 0;
+    while let Some(tree) = trees.pop().filter(|_| leaves < REUSED_LEAVES) {
         match tree {
-            Child::Leaf(leaf) => spare.extend(Arc::get_mut(leaf).and_then(Leaf::take_bits)),
+            Child::Leaf(leaf) => {
+                leaves += 1;
+                Arc::get_mut(leaf).and_then(Leaf::take_words).into_iter().for_each(|words| spare.put(words));
+            }
             Child::Node(node) => {
                 trees.extend(Arc::get_mut(node).into_iter().flat_map(|node| &mut node.children))
             }
@@ -117,7 +126,7 @@ impl Combination {
     pub fn evaluate_into(self, operands: &[&Bitmap], dest: &mut Bitmap) -> Remains {
         let mut old = std::mem::take(dest);
         let mut out = Builder::new();
-        out.spare = spare_chunks(old.root.as_mut());
+        out.spare = spare_words(old.root.as_mut());
         let (result, unused) = self.build(operands, out);
         *dest = result;
         Remains { tree: old.root, unused }
@@ -126,7 +135,7 @@ impl Combination {
     fn build(self, operands: &[&Bitmap], mut out: Builder) -> (Bitmap, Vec<Box<[u64]>>) {
         self.give(operands, &mut out);
         let length_bytes = operands.iter().map(|operand| operand.length_bytes()).max().unwrap_or(0);
-        let unused = std::mem::take(&mut out.spare);
+        let unused = std::mem::take(&mut out.spare).into_words();
         (Bitmap { root: out.finish(0).root, length_bytes }, unused)
     }
 
