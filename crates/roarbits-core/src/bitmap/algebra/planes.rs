@@ -3,7 +3,8 @@
 //!
 //! How many operands have an id is counted in bit-sliced counters: the digits of a
 //! word's counters lie side by side, the lowest first. Where a rule tells a first
-//! operand from the others there are two: whether any other has the id, and the first.
+//! operand from the others there are two: whether any other has the id, and the first;
+//! of what only the first has there is one, out of which the others are taken.
 
 use std::ops::RangeInclusive;
 
@@ -30,8 +31,8 @@ impl Planes {
         let digits = match rule {
             Rule::Between { low: 1, high } if high as usize >= arrays.len() => 1,
             Rule::Between { .. } => digits_of(arrays.len()),
-            Rule::Odd => 1,
-            Rule::FirstOnly | Rule::FirstAndOther | Rule::OtherOnly => 2,
+            Rule::Odd | Rule::FirstOnly => 1,
+            Rule::FirstAndOther | Rule::OtherOnly => 2,
         };
         self.words.resize((WINDOW_WORDS * digits).max(self.words.len()), 0);
         self.used.resize(USED_WORDS, 0);
@@ -44,7 +45,12 @@ impl Planes {
             },
             Rule::Between { .. } => self.add(1, 0, arrays, base, |word, bit| word | bit),
             Rule::Odd => self.add(1, 0, arrays, base, |word, bit| word ^ bit),
-            Rule::FirstOnly | Rule::FirstAndOther | Rule::OtherOnly => {
+            Rule::FirstOnly => {
+                let first = usize::from(!arrays.is_empty());
+                self.add(1, 0, &arrays[..first], base, |word, bit| word | bit);
+                self.clear(&arrays[first..], base);
+            }
+            Rule::FirstAndOther | Rule::OtherOnly => {
                 let first = usize::from(!arrays.is_empty());
                 self.add(2, 1, &arrays[..first], base, |word, bit| word | bit);
                 self.add(2, 0, &arrays[first..], base, |word, bit| word | bit);
@@ -72,6 +78,17 @@ impl Planes {
                 let word = &mut words[(at >> 6).wrapping_mul(digits).wrapping_add(digit)];
                 *word = put(*word, 1 << (at & 63));
             }
+        }
+    }
+
+    /// Takes ids out of the only digit.
+    fn clear(&mut self, arrays: &[Vec<u64>], base: u64) {
+        let Some(words) = self.words.first_chunk_mut::<WINDOW_WORDS>() else {
+            return debug_assert!(false, "resized before");
+        };
+        for id in arrays.iter().flat_map(|ids| ids.iter()) {
+            let at = place(*id, base);
+            words[at >> 6] &= !(1 << (at & 63));
         }
     }
 
@@ -114,7 +131,7 @@ impl Planes {
     /// Appends the ids kept, and leaves the scratch zero.
     fn take(&mut self, rule: Rule, digits: usize, base: u64, out: &mut Vec<u64>) {
         if digits == 1 {
-            // The only digit is what is kept, whether one of them is counted or an odd number.
+            // The only digit is what is kept.
             return self.take_words(1, base, out, |word| std::mem::take(&mut word[0]));
         }
         match (rule, digits) {
@@ -213,7 +230,6 @@ fn kept(rule: Rule, digits: &[u64]) -> u64 {
             let is_bounded = (high as usize) < (1 << digits.len()) - 1;
             reached(low) & if is_bounded { !reached(high + 1) } else { u64::MAX }
         }
-        (Rule::FirstOnly, [any, first]) => first & !any,
         (Rule::FirstAndOther, [any, first]) => first & any,
         (Rule::OtherOnly, [any, first]) => any & !first,
         _ => {
