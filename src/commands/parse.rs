@@ -101,11 +101,24 @@ pub fn number(arg: Arg<'_>) -> Result<i64, Refusal> {
     text.and_then(|text| text.parse().ok()).ok_or(NUMBER)
 }
 
+/// Digits that are in range whatever they are.
+const SAFE_DIGITS: usize = 19;
+
 fn unsigned(arg: Arg<'_>) -> Option<u64> {
-    if arg.bytes().is_empty() {
+    let digits = arg.bytes();
+    if digits.is_empty() {
         return None;
     }
-    arg.bytes().iter().try_fold(0u64, |value, byte| {
+    let (safe, rest) = digits.split_at(digits.len().min(SAFE_DIGITS));
+    let mut value = 0u64;
+    for byte in safe {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+    }
+    rest.iter().try_fold(value, |value, byte| {
         let digit = byte.checked_sub(b'0').filter(|digit| *digit <= 9)?;
         value.checked_mul(10)?.checked_add(u64::from(digit))
     })

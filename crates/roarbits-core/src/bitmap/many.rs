@@ -9,6 +9,7 @@ use std::borrow::Cow;
 
 use triomphe::Arc;
 
+use super::edit::InPlace;
 use super::leaf::{Form, Leaf};
 use super::shape::{chunk_start, SHARED_LEAF_MAX_BYTES};
 use super::tree::{edit_leaf, is_shared, Change, Child, Effect, Node, FANOUT, SPARSE_NODE};
@@ -38,7 +39,11 @@ impl Edit {
 
     fn apply(self, child: &mut Child, id: u64, change: Change) -> Effect {
         match self {
-            Self::Set => child.insert(id, change),
+            Self::Set => match child.insert_in_place(id) {
+                InPlace::Done => Effect::Settled,
+                InPlace::Present => Effect::Unchanged,
+                InPlace::Impossible => child.insert(id, change),
+            },
             Self::Clear => child.remove(id, change),
         }
     }

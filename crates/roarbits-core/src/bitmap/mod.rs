@@ -50,6 +50,7 @@ pub(crate) use bits::{next_run, CHUNK_WORDS};
 pub(crate) use leaf::Leaf;
 pub(crate) use shape::{chunk_end, chunk_start};
 
+use edit::InPlace;
 use tree::{Change, Child, Effect, Node};
 
 /// A maximal stretch of members, `start <= end`, both inclusive.
@@ -101,6 +102,11 @@ impl Bitmap {
             self.root = Some(Child::leaf(Leaf::single(id)));
             return true;
         };
+        match root.insert_in_place(id) {
+            InPlace::Done => return true,
+            InPlace::Present => return false,
+            InPlace::Impossible => (),
+        }
         let effect = root.insert(id, Change::Possible);
         self.settle(effect)
     }

@@ -245,17 +245,27 @@ impl Child {
         })
     }
 
+    /// Sets `id` where nothing on the way is shared and no leaf or node changes its shape, as mostly:
+    /// the short way, from which `insert` starts over.
+    #[inline]
+    pub(crate) fn insert_in_place(&mut self, id: u64) -> InPlace {
+        match self {
+            Self::Leaf(leaf) => {
+                Arc::get_mut(leaf).map_or(InPlace::Impossible, |leaf| leaf.insert_in_place(id))
+            }
+            Self::Node(node) => {
+                Arc::get_mut(node).map_or(InPlace::Impossible, |node| node.insert_in_place(id))
+            }
+        }
+    }
+
     /// Sets `id`; `Unchanged` if it is a member.
     pub(crate) fn insert(&mut self, id: u64, mut change: Change) -> Effect {
         match self {
-            Self::Leaf(leaf) => match insert_in_place(leaf, id) {
-                InPlace::Done => Effect::Settled,
-                InPlace::Present => Effect::Unchanged,
-                InPlace::Impossible if leaf.is_closed_to(id) => self.set_beside(id),
-                InPlace::Impossible => match leaf.place_of(id) {
-                    Some(place) => edit_leaf(leaf, |leaf| leaf.insert(id, place)),
-                    None => Effect::Unchanged,
-                },
+            Self::Leaf(leaf) if leaf.is_closed_to(id) => self.set_beside(id),
+            Self::Leaf(leaf) => match leaf.place_of(id) {
+                Some(place) => edit_leaf(leaf, |leaf| leaf.insert(id, place)),
+                None => Effect::Unchanged,
             },
             Self::Node(node) => {
                 if change == Change::Possible && is_shared(node) {
@@ -310,12 +320,6 @@ impl Child {
     }
 }
 
-/// Sets `id` in a leaf that is not shared and need not change its shape.
-#[inline]
-fn insert_in_place(leaf: &mut Arc<Leaf>, id: u64) -> InPlace {
-    Arc::get_mut(leaf).map_or(InPlace::Impossible, |leaf| leaf.insert_in_place(id))
-}
-
 /// Whether another tree has the node too. There are no weak references.
 pub(crate) fn is_shared(node: &Arc<Node>) -> bool {
     Arc::strong_count(node) > 1
@@ -360,27 +364,30 @@ impl Node {
         (whole + at_most).saturating_sub(1)
     }
 
-    fn insert(&mut self, id: u64, change: Change) -> Effect {
-        let mut i = self.index_of(id);
-        let in_place = match &mut self.children[i] {
-            Child::Leaf(leaf) => insert_in_place(leaf, id),
-            Child::Node(_) => InPlace::Impossible,
-        };
-        let effect = match in_place {
-            InPlace::Present => return Effect::Unchanged,
-            InPlace::Done => Effect::Settled,
-            InPlace::Impossible => {
-                i = self.open_child(id);
-                self.children[i].insert(id, change)
-            }
-        };
-        if matches!(effect, Effect::Unchanged) {
-            return effect;
+    fn insert_in_place(&mut self, id: u64) -> InPlace {
+        let i = self.index_of(id);
+        let in_place = self.children[i].insert_in_place(id);
+        if in_place == InPlace::Done {
+            self.note_set(i, id);
         }
+        in_place
+    }
+
+    /// Takes up that `id` was set below child `i`.
+    fn note_set(&mut self, i: usize, id: u64) {
         if id < self.keys[i] {
             self.keys[i] = chunk_start(id);
         }
         self.counts[i].add(1);
+    }
+
+    fn insert(&mut self, id: u64, change: Change) -> Effect {
+        let i = self.open_child(id);
+        let effect = self.children[i].insert(id, change);
+        if matches!(effect, Effect::Unchanged) {
+            return effect;
+        }
+        self.note_set(i, id);
         if matches!(effect, Effect::Settled) {
             return effect;
         }
