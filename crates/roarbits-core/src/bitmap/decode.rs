@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use super::leaf::{Form, Leaf, EXAM_CHANGES};
+use super::leaf::{Form, Leaf};
 use super::packing::{
     bits_from, byte_addressed_bits, class_words, is_byte_addressed, low_mask, words_for, Field, Layout,
 };
-use super::search::Slope;
 
 impl Leaf {
     /// The entries of a leaf of ids that are in `start..=end`.
@@ -60,18 +59,7 @@ impl Leaf {
     /// `base`, in `words` that may hold anything.
     pub(super) fn packed(ids: &[u64], base: u64, layout: Layout, runs: usize, mut words: Box<[u64]>) -> Self {
         pack_all(ids, base, layout, &mut words);
-        let leaf = Self {
-            base,
-            words: words.into(),
-            card_less_one: ids.len() as u64 - 1,
-            runs: runs as u16,
-            length_width: 0,
-            form: Form::Ids,
-            layout,
-            patience: EXAM_CHANGES,
-            slope: Slope::default(),
-        };
-        leaf.sloped()
+        Self::of_entries(base, layout, words.into(), ids.len() as u64, runs)
     }
 }
 

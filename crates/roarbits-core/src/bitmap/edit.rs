@@ -39,7 +39,7 @@ pub(crate) enum InPlace {
     Done,
     /// It is a member.
     Present,
-    /// The leaf has to take another shape first.
+    /// The leaf has to take another shape first, or something on the way is shared.
     Impossible,
 }
 

@@ -88,11 +88,16 @@ impl Leaf {
         let mut words = Packer::new(shape.card as usize, width);
         let ids = runs.flat_map(|run| run.start..=run.end);
         ids.for_each(|id| words.push(layout.pack(id - base), width));
+        Self::of_entries(base, layout, words.finish(), shape.card as u64, shape.runs)
+    }
+
+    /// A leaf of `card` packed ids in `runs` runs, one at least.
+    pub(super) fn of_entries(base: u64, layout: Layout, words: Words, card: u64, runs: usize) -> Self {
         let leaf = Self {
             base,
-            words: words.finish(),
-            card_less_one: shape.card as u64 - 1,
-            runs: shape.runs as u16,
+            words,
+            card_less_one: card - 1,
+            runs: runs as u16,
             length_width: 0,
             form: Form::Ids,
             layout,

@@ -38,10 +38,10 @@ impl Planes {
         self.used.resize(USED_WORDS, 0);
         match rule {
             Rule::Between { .. } if digits > 1 => match digits {
-                2 => self.add_counted::<2>(arrays, base),
-                3 => self.add_counted::<3>(arrays, base),
-                4 => self.add_counted::<4>(arrays, base),
-                _ => self.add_with_carries(digits, arrays, base),
+                2 => self.add_counted(2, arrays, base),
+                3 => self.add_counted(3, arrays, base),
+                4 => self.add_counted(4, arrays, base),
+                _ => self.add_counted(digits, arrays, base),
             },
             Rule::Between { .. } => self.add(1, 0, arrays, base, |word, bit| word | bit),
             Rule::Odd => self.add(1, 0, arrays, base, |word, bit| word ^ bit),
@@ -67,6 +67,15 @@ impl Planes {
         base: u64,
         put: impl Fn(u64, u64) -> u64,
     ) {
+        self.mark(arrays, base, |words, at| {
+            let word = &mut words[(at >> 6).wrapping_mul(digits).wrapping_add(digit)];
+            *word = put(*word, 1 << (at & 63));
+        });
+    }
+
+    /// Notes the words of ids as used, and lets `put` change them: it is given all words and the id's bit.
+    #[inline(always)]
+    fn mark(&mut self, arrays: &[Vec<u64>], base: u64, mut put: impl FnMut(&mut [u64], usize)) {
         let Some(used) = self.used.first_chunk_mut::<USED_WORDS>() else {
             return debug_assert!(false, "resized before");
         };
@@ -75,8 +84,7 @@ impl Planes {
             for id in ids {
                 let at = place(*id, base);
                 used[at >> 12] |= 1 << (at >> 6 & 63);
-                let word = &mut words[(at >> 6).wrapping_mul(digits).wrapping_add(digit)];
-                *word = put(*word, 1 << (at & 63));
+                put(words, at);
             }
         }
     }
@@ -92,40 +100,16 @@ impl Planes {
         }
     }
 
-    /// As `add_with_carries`, for the few digits that are usual: their number is known to the compiler.
-    fn add_counted<const DIGITS: usize>(&mut self, arrays: &[Vec<u64>], base: u64) {
-        let Some(used) = self.used.first_chunk_mut::<USED_WORDS>() else {
-            return debug_assert!(false, "resized before");
-        };
-        let (words, _) = self.words.as_chunks_mut::<DIGITS>();
-        for ids in arrays {
-            for id in ids {
-                let at = place(*id, base);
-                used[at >> 12] |= 1 << (at >> 6 & 63);
-                let mut carry = 1 << (at & 63);
-                for word in &mut words[at >> 6] {
-                    (*word, carry) = (*word ^ carry, *word & carry);
-                }
+    /// Adds one to the counter of each id. Inlined, for the few numbers of digits that are usual:
+    /// then the compiler knows them.
+    #[inline(always)]
+    fn add_counted(&mut self, digits: usize, arrays: &[Vec<u64>], base: u64) {
+        self.mark(arrays, base, |words, at| {
+            let (mut carry, first) = (1 << (at & 63), (at >> 6).wrapping_mul(digits));
+            for word in &mut words[first..first.wrapping_add(digits)] {
+                (*word, carry) = (*word ^ carry, *word & carry);
             }
-        }
-    }
-
-    fn add_with_carries(&mut self, digits: usize, arrays: &[Vec<u64>], base: u64) {
-        let Some(used) = self.used.first_chunk_mut::<USED_WORDS>() else {
-            return debug_assert!(false, "resized before");
-        };
-        let words = &mut self.words[..];
-        for ids in arrays {
-            for id in ids {
-                let at = place(*id, base);
-                used[at >> 12] |= 1 << (at >> 6 & 63);
-                let mut carry = 1 << (at & 63);
-                let first = (at >> 6).wrapping_mul(digits);
-                for word in &mut words[first..first.wrapping_add(digits)] {
-                    (*word, carry) = (*word ^ carry, *word & carry);
-                }
-            }
-        }
+        });
     }
 
     /// Appends the ids kept, and leaves the scratch zero.
