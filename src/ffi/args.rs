@@ -12,11 +12,11 @@ pub struct Args<'a> {
     call: PhantomData<&'a ()>,
 }
 
-/// One argument: its bytes, and the server's object for it.
+/// One argument: the server's object for it, asked for its bytes when they are needed.
 #[derive(Clone, Copy)]
 pub struct Arg<'a> {
     pub(super) raw: *mut raw::RedisModuleString,
-    bytes: &'a [u8],
+    call: PhantomData<&'a ()>,
 }
 
 impl<'a> Args<'a> {
@@ -32,18 +32,13 @@ impl<'a> Args<'a> {
     }
 
     /// The argument at `position`; 0 is the command's name.
+    #[inline]
     pub fn get(&self, position: usize) -> Option<Arg<'a>> {
         if position >= self.count {
             return None;
         }
-        let mut len = 0;
-        // SAFETY: the position is within argc; preconditions 2 and 3.
-        let (raw, bytes) = unsafe {
-            let raw = *self.argv.add(position);
-            let start: *const u8 = api!(RedisModule_StringPtrLen)(raw, &mut len).cast();
-            (raw, std::slice::from_raw_parts(start, len))
-        };
-        Some(Arg { raw, bytes })
+        // SAFETY: the position is within argc; precondition 3.
+        Some(Arg { raw: unsafe { *self.argv.add(position) }, call: PhantomData })
     }
 
     /// The arguments from `position` on.
@@ -55,12 +50,18 @@ impl<'a> Args<'a> {
 
 impl<'a> Arg<'a> {
     /// The bytes as the client sent them.
+    #[inline]
     pub fn bytes(&self) -> &'a [u8] {
-        self.bytes
+        let mut len = 0;
+        // SAFETY: preconditions 2 and 3.
+        unsafe {
+            let start: *const u8 = api!(RedisModule_StringPtrLen)(self.raw, &mut len).cast();
+            std::slice::from_raw_parts(start, len)
+        }
     }
 
     /// Whether it is `word` in any case of letters.
     pub fn is(&self, word: &str) -> bool {
-        self.bytes.eq_ignore_ascii_case(word.as_bytes())
+        self.bytes().eq_ignore_ascii_case(word.as_bytes())
     }
 }

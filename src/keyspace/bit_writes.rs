@@ -25,9 +25,13 @@ pub struct BitWrite<'a> {
 
 impl BitWrite<'_> {
     fn apply(&self, bitmap: &mut Bitmap) -> (bool, Ids) {
-        let changed = if self.bit { bitmap.insert(self.offset) } else { bitmap.remove(self.offset) };
+        if self.bit {
+            let changed = bitmap.insert(self.offset);
+            return (!changed, Ids::from(changed));
+        }
+        let changed = bitmap.remove(self.offset);
         bitmap.grow_length(self.offset / 8 + 1);
-        (self.bit != changed, Ids::from(changed))
+        (changed, Ids::from(changed))
     }
 }
 

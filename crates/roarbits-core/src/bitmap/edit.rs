@@ -18,8 +18,9 @@
 
 use super::bits;
 use super::decode::gaps;
-use super::leaf::{Form, Leaf, BITS_EXAM_CHANGES, EXAM_CHANGES};
+use super::leaf::{Form, Leaf, BITS_EXAM_CHANGES, EXAM_CHANGES, WHOLE};
 use super::packing::{self, bit_length, Layout, Room};
+use super::search::{below_whole, WHOLE_IN_PLACE};
 use super::shape::{
     append, chunk_end, chunk_start, cut, first_boundary, last_boundary, middle_boundary, shape_of_both,
     RunList, Shape, CHUNK_LEAF_MAX_BYTES, LEAF_OVERHEAD_BYTES, SHARED_LEAF_MAX_BYTES,
@@ -72,6 +73,9 @@ impl Leaf {
         if self.form != Form::Ids || self.patience <= 1 {
             return InPlace::Impossible;
         }
+        if self.layout == WHOLE && WHOLE_IN_PLACE {
+            return self.insert_whole(id);
+        }
         let Some(entry) = id.checked_sub(self.base).and_then(|delta| self.layout.entry_of(delta)) else {
             return InPlace::Impossible;
         };
@@ -79,11 +83,35 @@ impl Leaf {
         if words > self.words.len() || words * 8 > SHARED_LEAF_MAX_BYTES && !self.is_chunk_of(id) {
             return InPlace::Impossible;
         }
-        let place = self.ascending().below(entry);
-        if place < self.entries() && self.ascending().at(place) == entry {
+        let entries = self.ascending();
+        let place = entries.below(entry);
+        if place < entries.len && entries.at(place) == entry {
             return InPlace::Present;
         }
         self.insert_entry(entry, place, id);
+        self.patience -= 1;
+        InPlace::Done
+    }
+
+    /// As `insert_in_place`, of entries that are whole numbers: scattered ids of one chunk, mostly.
+    #[inline]
+    fn insert_whole(&mut self, id: u64) -> InPlace {
+        let len = self.entries();
+        let is_chunk = len < SHARED_LEAF_MAX_BYTES / 2 || self.is_chunk_of(id);
+        let numbers: &mut [u16] = bytemuck::cast_slice_mut(&mut self.words);
+        let (Ok(number), true) = (u16::try_from(id.wrapping_sub(self.base)), len < numbers.len() && is_chunk)
+        else {
+            return InPlace::Impossible;
+        };
+        let place = below_whole(&numbers[..len], number, self.slope);
+        if place < len && numbers[place] == number {
+            return InPlace::Present;
+        }
+        let joins_left = place > 0 && numbers[place - 1] + 1 == number;
+        let joins_right = place < len && numbers[place] - 1 == number;
+        numbers.copy_within(place..len, place + 1);
+        numbers[place] = number;
+        self.note_entry(place, [joins_left, joins_right]);
         self.patience -= 1;
         InPlace::Done
     }
@@ -204,18 +232,24 @@ impl Leaf {
     /// Puts the entry of `id` at place `i`, for which there are words.
     #[inline]
     fn insert_entry(&mut self, entry: u64, i: usize, id: u64) {
-        let n = self.entries();
         let entries = self.ascending();
+        let (n, width) = (entries.len, entries.width);
         // Ids that touch have entries that do.
         let touches = |at: usize| entries.at(at).abs_diff(entry) == 1 && self.id_at(at).abs_diff(id) == 1;
         let joins_left = i > 0 && touches(i - 1);
         let joins_right = i < n && touches(i);
-        let width = self.layout.width();
         packing::open_gap(&mut self.words, width, n, i);
         packing::set(&mut self.words, width, i, entry);
+        self.note_entry(i, [joins_left, joins_right]);
+    }
+
+    /// Takes up that an entry was put at place `i`, and which of its neighbours its id touches.
+    #[inline]
+    fn note_entry(&mut self, i: usize, joins: [bool; 2]) {
+        let last = self.entries();
         self.card_less_one += 1;
-        self.runs = self.runs + 1 - u16::from(joins_left) - u16::from(joins_right);
-        if i == n && n.is_multiple_of(SLOPE_APPENDS) {
+        self.runs = self.runs + 1 - u16::from(joins[0]) - u16::from(joins[1]);
+        if i == last && last.is_multiple_of(SLOPE_APPENDS) {
             self.follow_last();
         }
     }

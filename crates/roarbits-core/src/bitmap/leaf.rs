@@ -16,10 +16,13 @@ use std::ops::ControlFlow;
 
 use super::bits::{self, CHUNK_WORDS};
 use super::packing::{self, low_mask, partition, Layout, Packer, Room};
-use super::search::{Ascending, Slope};
+use super::search::{below_whole, Ascending, Slope, WHOLE_BITS, WHOLE_IN_PLACE};
 use super::shape::{chunk_end, chunk_start, Shape};
 use super::words::Words;
 use super::Run;
+
+/// The layout of entries that are whole numbers.
+pub(super) const WHOLE: Layout = Layout::contiguous(WHOLE_BITS);
 
 /// How a leaf keeps its ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -259,6 +262,13 @@ impl Leaf {
         }
     }
 
+    /// The entries, if each is just a `u16`: scattered ids of one chunk, mostly.
+    #[inline]
+    pub(super) fn whole_entries(&self) -> Option<&[u16]> {
+        let is_whole = self.form == Form::Ids && self.layout == WHOLE && WHOLE_IN_PLACE;
+        is_whole.then(|| bytemuck::cast_slice(&self.words).get(..self.entries())).flatten()
+    }
+
     /// The packed leaf, its slope set.
     pub(super) fn sloped(mut self) -> Self {
         self.follow_last();
@@ -278,6 +288,9 @@ impl Leaf {
         let Some(delta) = id.checked_sub(self.base) else {
             return 0;
         };
+        if let (Some(entries), Ok(entry)) = (self.whole_entries(), u16::try_from(delta)) {
+            return below_whole(entries, entry, self.slope);
+        }
         match self.layout.entry_of(delta) {
             Some(entry) => self.ascending().below(entry),
             None => partition(self.entries(), |i| self.id_at(i) < id),
@@ -350,6 +363,11 @@ impl Leaf {
     /// Where `id` is to be cleared: its entry, or the run it lies in; `None` if it is
     /// no member. Plain bits have no places: 0.
     pub(crate) fn position_of(&self, id: u64) -> Option<usize> {
+        if let Some(entries) = self.whole_entries() {
+            let entry = u16::try_from(id.wrapping_sub(self.base)).ok()?;
+            let below = below_whole(entries, entry, self.slope);
+            return entries.get(below).filter(|found| **found == entry).map(|_| below);
+        }
         match self.form {
             Form::Ids => {
                 let entry = id.checked_sub(self.base).and_then(|delta| self.layout.entry_of(delta))?;

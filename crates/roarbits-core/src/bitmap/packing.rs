@@ -252,6 +252,9 @@ pub(crate) fn class_words(words: usize) -> usize {
     words.div_ceil(step) * step
 }
 
+/// Bits of an id that tell it from others of its chunk.
+const CHUNK_ID_BITS: u32 = 16;
+
 /// One stretch of kept bits: `width` bits from bit `shift` of `id - base`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Field {
@@ -277,8 +280,9 @@ pub(crate) struct Layout {
 
 impl Layout {
     /// The layout of plain numbers of `width` bits.
-    pub(crate) fn contiguous(width: u32) -> Self {
-        Self { fields: [Field { shift: 0, width: width as u8 }, Field::default(), Field::default()] }
+    pub(crate) const fn contiguous(width: u32) -> Self {
+        const NONE: Field = Field { shift: 0, width: 0 };
+        Self { fields: [Field { shift: 0, width: width as u8 }, NONE, NONE] }
     }
 
     /// A layout from stored fields; `None` unless they are ascending, disjoint and within 64 bits.
@@ -320,6 +324,11 @@ impl Layout {
     /// The entry of `delta`; `None` if it has a bit that is not kept.
     #[inline]
     pub(crate) fn entry_of(&self, delta: u64) -> Option<u64> {
+        let [only, second, _] = self.fields;
+        if second.width == 0 {
+            let (shift, entry) = (only.shift & 63, delta >> (only.shift & 63));
+            return (entry <= only.mask() && entry << shift == delta).then_some(entry);
+        }
         let entry = self.pack(delta);
         (self.unpack(entry) == delta).then_some(entry)
     }
@@ -408,6 +417,10 @@ impl Layout {
         let span = (max >> shift) - (min >> shift);
         top.width = bit_length(span) as u8;
         let spare = match room {
+            // Whatever else of a chunk comes then fits, on either side.
+            _ if (min ^ max) >> CHUNK_ID_BITS == 0 && shift + bit_length(span) == CHUNK_ID_BITS => {
+                (min & low_mask(CHUNK_ID_BITS)) >> shift
+            }
             Room::Above => 0,
             Room::Below => (low_mask(bit_length(span)) - span).min(min >> shift),
         };
@@ -477,7 +490,9 @@ mod tests {
 
     #[test]
     fn layouts_keep_every_id_and_their_order() {
-        let sets: [&[u64]; 7] = [
+        let sets: [&[u64]; 9] = [
+            &[0x3_0007, 0x3_9000],
+            &[0x3_0010, 0x3_9000, 0x3_FFF0],
             &[0, u64::MAX],
             &[7],
             &[1 << 40, 1 << 40 | 1, 1 << 63],
@@ -499,6 +514,11 @@ mod tests {
                     })
                     .collect();
                 assert!(packed.windows(2).all(|p| p[0] < p[1]), "{ids:?}");
+                let is_chunk = (min ^ max) >> 16 == 0 && max - min >= 1 << 15;
+                assert!(
+                    !is_chunk || base & 0xFFFF & layout.mask() == 0,
+                    "a chunk begins at its start: {ids:?}"
+                );
                 let back: Vec<u64> = packed.iter().map(|p| base + layout.unpack(*p)).collect();
                 assert_eq!(back, ids);
                 assert_eq!(Layout::from_fields(layout.fields()), Some(layout));

@@ -97,7 +97,7 @@ impl Ascending<'_> {
         if self.len < GUESS_MIN_LEN {
             return halve(0, self.len, value, &at);
         }
-        let reach = 1usize << (bit_length(self.len as u64).wrapping_add(1) / 2);
+        let reach = reach(self.len);
         let guess = self.slope.guess(value, self.width, self.len);
         debug_assert!(reach * 2 <= self.len);
         let low = guess.saturating_sub(reach).min(self.len.wrapping_sub(reach.wrapping_mul(2)));
@@ -119,6 +119,40 @@ impl Ascending<'_> {
         }
         place
     }
+}
+
+/// Numbers of this width may be whole.
+pub(crate) const WHOLE_BITS: u32 = u16::BITS;
+/// Whether packed numbers lie in memory as the machine's own do.
+pub(crate) const WHOLE_IN_PLACE: bool = cfg!(target_endian = "little");
+
+/// As `Ascending::below`, of whole numbers: all that lie around the guess are compared at once,
+/// and none waits for another.
+#[inline]
+pub(crate) fn below_whole(numbers: &[u16], value: u16, slope: Slope) -> usize {
+    let (len, reach) = (numbers.len(), reach(numbers.len()));
+    let span = reach.wrapping_mul(2).min(len);
+    let guess = slope.guess(u64::from(value), WHOLE_BITS, len);
+    let low = guess.saturating_sub(reach).min(len.wrapping_sub(span));
+    let end = low.wrapping_add(span);
+    match count_below(numbers.get(low..end).unwrap_or_default(), value) {
+        0 => numbers[..low].partition_point(|number| *number < value),
+        all if all == span => end.wrapping_add(numbers[end..].partition_point(|number| *number < value)),
+        some => low.wrapping_add(some),
+    }
+}
+
+/// How far from its guess the place among `len` numbers mostly is at most: two deviations, a power of two.
+#[inline]
+fn reach(len: usize) -> usize {
+    1 << (bit_length(len as u64).wrapping_add(1) / 2)
+}
+
+/// How many numbers are below `wanted`, without a branch. Wrapping, as vectors add: no count comes
+/// near the largest `u16`.
+#[inline]
+fn count_below(numbers: &[u16], wanted: u16) -> usize {
+    usize::from(numbers.iter().fold(0u16, |count, number| count.wrapping_add(u16::from(*number < wanted))))
 }
 
 /// How many of ascending numbers are below `value`, where that is in `low..=low + len`.
@@ -174,11 +208,12 @@ mod tests {
                                 .flat_map(|n| [n.saturating_sub(1), *n, n.saturating_add(1)]);
                             for value in probes.chain([0, 1, last, last.saturating_add(1), u64::MAX]) {
                                 let below = numbers.iter().filter(|number| **number < value).count();
-                                assert_eq!(
-                                    ascending.below(value),
-                                    below,
-                                    "{value} among {len} of {width} bits, {slope:?}"
-                                );
+                                let told = format!("{value} among {len} of {width} bits, {slope:?}");
+                                assert_eq!(ascending.below(value), below, "{told}");
+                                if let (WHOLE_BITS, 0, Ok(value)) = (width, offset, u16::try_from(value)) {
+                                    let numbers: Vec<u16> = numbers.iter().map(|n| *n as u16).collect();
+                                    assert_eq!(below_whole(&numbers, value, slope), below, "whole, {told}");
+                                }
                             }
                         }
                     }

@@ -354,14 +354,13 @@ impl Node {
 
     /// The child in which `id` is or would be.
     pub(crate) fn index_of(&self, id: u64) -> usize {
-        let blocks = self.keys.chunks_exact(BLOCK);
-        let whole = BLOCK * blocks.filter(|keys| keys[BLOCK - 1] <= id).count();
-        let rest = &self.keys[whole..];
-        let at_most = match rest.first_chunk::<BLOCK>() {
-            Some(keys) => keys.iter().filter(|key| **key <= id).count(),
-            None => rest.iter().filter(|key| **key <= id).count(),
-        };
-        (whole + at_most).saturating_sub(1)
+        let (blocks, _) = self.keys.as_chunks::<BLOCK>();
+        let below = blocks.iter().fold(0usize, |n, keys| n.wrapping_add(usize::from(keys[BLOCK - 1] <= id)));
+        let whole = below.wrapping_mul(BLOCK);
+        let rest = self.keys.get(whole..).unwrap_or_default();
+        let count = |keys: &[u64]| keys.iter().fold(0usize, |n, key| n.wrapping_add(usize::from(*key <= id)));
+        let at_most = rest.first_chunk::<BLOCK>().map_or_else(|| count(rest), |keys| count(keys));
+        whole.wrapping_add(at_most).saturating_sub(1)
     }
 
     fn insert_in_place(&mut self, id: u64) -> InPlace {
