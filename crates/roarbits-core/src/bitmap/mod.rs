@@ -39,7 +39,8 @@ use std::ops::RangeInclusive;
 
 use triomphe::Arc;
 
-pub use algebra::{Combination, Remains};
+pub use algebra::{Combination, Remains, Watch};
+pub(crate) use algebra::{Formula, Gate};
 pub use build::Builder;
 pub use read::{BitRead, Span};
 pub use stats::{class_bytes, ByForm, Sample, Stats};
@@ -93,6 +94,16 @@ impl Bitmap {
     /// True if no id is set.
     pub fn is_empty(&self) -> bool {
         self.root.is_none()
+    }
+
+    /// Whether both are one value that neither has changed since one was cloned from the other. O(1).
+    pub fn is_same(&self, other: &Self) -> bool {
+        let same_root = match (&self.root, &other.root) {
+            (None, None) => true,
+            (Some(a), Some(b)) => a.is_same(b),
+            _ => false,
+        };
+        same_root && self.length_bytes == other.length_bytes
     }
 
     /// Sets `id` and grows the length to cover it; true if it was absent. O(log n).
@@ -244,6 +255,11 @@ impl Bitmap {
             return Err(format!("length {} does not cover {}", self.length_bytes, root.max()));
         }
         Ok(())
+    }
+
+    /// Roughly how many leaves there are. O(2^height).
+    pub fn leaves_estimated(&self) -> u64 {
+        self.root.as_ref().map_or(0, Child::leaves_estimated)
     }
 
     /// Every leaf, ascending.

@@ -130,6 +130,19 @@ impl Child {
         self.leaf_of(u64::MAX)
     }
 
+    /// Roughly how many leaves there are, by two of the children of each node. O(2^height).
+    pub(crate) fn leaves_estimated(&self) -> u64 {
+        match self {
+            Self::Leaf(_) => 1,
+            Self::Node(node) if node.height <= 1 => node.children.len() as u64,
+            Self::Node(node) => {
+                let n = node.children.len();
+                let sampled = [0, n / 2].map(|i| node.children[i].leaves_estimated());
+                (sampled[0].saturating_add(sampled[1]) / 2).saturating_mul(n as u64)
+            }
+        }
+    }
+
     /// Whether both are the very same subtree.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {

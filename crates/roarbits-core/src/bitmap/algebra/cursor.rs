@@ -48,6 +48,26 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Goes to the first item that has chunks from `start` on, past whole subtrees by their keys;
+    /// `start` begins a chunk.
+    pub(crate) fn seek(&mut self, start: u64) {
+        match &mut self.item {
+            Some(item) if item.end < start => self.item = None,
+            Some(item) => return item.start = item.start.max(start),
+            None => return,
+        }
+        while let Some((node, i)) = self.path.pop() {
+            for next in node.index_of(start).max(i + 1)..node.children.len() {
+                let item = Item::of(&node.children[next]);
+                if item.end >= start {
+                    self.path.push((node, next));
+                    self.item = Some(Item { start: item.start.max(start), ..item });
+                    return;
+                }
+            }
+        }
+    }
+
     fn advance(&mut self) {
         self.item = None;
         while let Some((node, i)) = self.path.pop() {

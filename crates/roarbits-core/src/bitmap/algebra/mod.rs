@@ -6,15 +6,19 @@
 //!   decided as a whole: nothing, everything, one's subtree ---> sink.rs: a tree, or a sum
 //!   leaves over one window                                      window.rs
 //!     words of a chunk | arrays | planes of bits | runs         words.rs, merge.rs, planes.rs, spans.rs
+//! nested combinations, beside it                              nested/
 //! ```
 
 mod cursor;
 mod merge;
+mod nested;
+mod page;
 mod planes;
 mod rule;
 mod sink;
 mod spans;
 mod sweep;
+mod watch;
 mod window;
 mod words;
 
@@ -27,8 +31,11 @@ use super::{BitRead, Bitmap, Builder};
 use rule::Rule;
 use sink::{Sink, Tally};
 
+pub(crate) use nested::{Formula, Gate};
+pub use watch::Watch;
+
 /// Which ids a combination of bitmaps keeps. Of no bitmap at all none keeps any.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Combination {
     /// Those in every bitmap.
     And,
@@ -117,7 +124,7 @@ impl Combination {
     /// else O(ids of leaves that overlap x log operands) and, for a threshold over many
     /// operands, O(leaves x operands).
     pub fn evaluate(self, operands: &[&Bitmap]) -> Bitmap {
-        self.build(operands, Builder::new()).0
+        self.build(operands, Builder::new(), &Watch::new()).0
     }
 
     /// As `evaluate`, in the place of `dest`, whose storage is reused as far as nothing
@@ -127,13 +134,13 @@ impl Combination {
         let mut old = std::mem::take(dest);
         let mut out = Builder::new();
         out.spare = spare_words(old.root.as_mut());
-        let (result, unused) = self.build(operands, out);
+        let (result, unused) = self.build(operands, out, &Watch::new());
         *dest = result;
         Remains { tree: old.root, unused }
     }
 
-    fn build(self, operands: &[&Bitmap], mut out: Builder) -> (Bitmap, Vec<Box<[u64]>>) {
-        self.give(operands, &mut out);
+    fn build(self, operands: &[&Bitmap], mut out: Builder, watch: &Watch) -> (Bitmap, Vec<Box<[u64]>>) {
+        self.give(operands, &mut out, watch);
         let length_bytes = operands.iter().map(|operand| operand.length_bytes()).max().unwrap_or(0);
         let unused = std::mem::take(&mut out.spare).into_words();
         (Bitmap { root: out.finish(0).root, length_bytes }, unused)
@@ -141,29 +148,53 @@ impl Combination {
 
     /// The number of ids kept, 0 to 2^64. Builds nothing; as fast as `evaluate` or faster.
     pub fn count(self, operands: &[&Bitmap]) -> u128 {
-        let mut tally = Tally::default();
-        self.give(operands, &mut tally);
-        tally.ids
+        self.count_watched(operands, &Watch::new()).unwrap_or_default()
     }
 
-    fn give(self, operands: &[&Bitmap], out: &mut impl Sink) {
+    /// As `count`; null once `watch` is cancelled.
+    pub fn count_watched(self, operands: &[&Bitmap], watch: &Watch) -> Option<u128> {
+        let mut tally = Tally::default();
+        self.give(operands, &mut tally, watch);
+        (!watch.is_cancelled()).then_some(tally.ids)
+    }
+
+    /// As `evaluate`; null once `watch` is cancelled.
+    pub fn evaluate_watched(self, operands: &[&Bitmap], watch: &Watch) -> Option<Bitmap> {
+        let (result, _) = self.build(operands, Builder::new(), watch);
+        (!watch.is_cancelled()).then_some(result)
+    }
+
+    /// Gives to `out` the ids kept, until `watch` is cancelled.
+    fn give(self, operands: &[&Bitmap], out: &mut impl Sink, watch: &Watch) {
         if operands.len() > GROUPED_OPERANDS {
             match self {
                 Self::And | Self::Or | Self::Xor => {
                     let groups: Vec<Bitmap> =
-                        operands.chunks(GROUP_OPERANDS).map(|group| self.evaluate(group)).collect();
-                    return self.give(&groups.iter().collect::<Vec<_>>(), out);
+                        operands.chunks(GROUP_OPERANDS).map(|group| self.built(group, watch)).collect();
+                    return self.give(&groups.iter().collect::<Vec<_>>(), out, watch);
                 }
                 Self::Diff | Self::Diff1 | Self::AndOr => {
-                    let others = Self::Or.evaluate(&operands[1..]);
-                    return self.give(&[operands[0], &others], out);
+                    let others = Self::Or.built(&operands[1..], watch);
+                    return self.give(&[operands[0], &others], out, watch);
                 }
                 Self::One | Self::AtLeast(_) | Self::Exactly(_) => {}
             }
         }
+        self.give_ungrouped(operands, 0, out, watch);
+    }
+
+    /// As `give`, in one pass over all operands from the chunk of `from` on, until `out` is full.
+    fn give_ungrouped(self, operands: &[&Bitmap], from: u64, out: &mut impl Sink, watch: &Watch) {
         if let Some(rule) = self.rule(operands.len()) {
             let roots: Vec<Option<&Child>> = operands.iter().map(|operand| operand.root.as_ref()).collect();
-            sweep::sweep(rule, &roots, out);
+            sweep::sweep(rule, &roots, from, out, watch);
         }
+    }
+
+    /// As `evaluate`, as long as the largest id needs; nothing of use once `watch` is cancelled.
+    fn built(self, operands: &[&Bitmap], watch: &Watch) -> Bitmap {
+        let mut out = Builder::new();
+        self.give(operands, &mut out, watch);
+        out.finish(0)
     }
 }

@@ -17,6 +17,16 @@ pub(crate) trait Sink {
     fn ids(&mut self, ids: &[u64]);
     /// The ids of one chunk, as 1,024 words.
     fn chunk(&mut self, base: u64, words: &[u64]);
+
+    /// Whether nothing more is taken.
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    /// Whether a complement is written down, and so walks all of what the subtree has.
+    fn walks_complements(&self) -> bool {
+        false
+    }
 }
 
 impl Sink for Builder {
@@ -38,6 +48,10 @@ impl Sink for Builder {
 
     fn chunk(&mut self, base: u64, words: &[u64]) {
         self.push_chunk(base, words);
+    }
+
+    fn walks_complements(&self) -> bool {
+        true
     }
 }
 

@@ -9,17 +9,22 @@
 use super::cursor::Cursor;
 use super::rule::{Known, Outcome, Presence, Rule};
 use super::sink::Sink;
+use super::watch::Watch;
 use super::window::Window;
 use crate::bitmap::leaf::Form;
+use crate::bitmap::shape::chunk_start;
 use crate::bitmap::tree::Child;
 use crate::bitmap::Run;
 
-/// Gives to `out` the ids of `operands` that `rule` keeps. Where the rule tells a
-/// first operand from the others, it is the first here.
-pub(crate) fn sweep(rule: Rule, operands: &[Option<&Child>], out: &mut impl Sink) {
-    let cursors: Vec<Cursor> = operands.iter().map(|root| Cursor::new(*root)).collect();
-    let mut sweep = Sweep { rule, cursors, here: Vec::new(), window: Window::default(), out };
-    while sweep.step() {}
+/// Gives to `out` the ids of `operands` that `rule` keeps, from the chunk of `from` on, until it is
+/// full or `watch` is cancelled. Where the rule tells a first operand from the others, it is the
+/// first here.
+pub(crate) fn sweep(rule: Rule, operands: &[Option<&Child>], from: u64, out: &mut impl Sink, watch: &Watch) {
+    let mut cursors: Vec<Cursor> = operands.iter().map(|root| Cursor::new(*root)).collect();
+    cursors.iter_mut().for_each(|cursor| cursor.seek(chunk_start(from)));
+    let mut sweep = Sweep { rule, cursors, here: Vec::new(), window: Window::default(), touched: 0, out };
+    while !watch.is_cancelled() && !sweep.out.is_full() && sweep.step() {}
+    watch.touch(sweep.touched);
 }
 
 /// An operand that has something of the present stretch.
@@ -35,6 +40,8 @@ struct Sweep<'a, 's, S> {
     cursors: Vec<Cursor<'a>>,
     here: Vec<Here<'a>>,
     window: Window<'a>,
+    /// Leaves whose ids were looked at.
+    touched: u64,
     out: &'s mut S,
 }
 
@@ -148,7 +155,11 @@ impl<'a, S: Sink> Sweep<'a, '_, S> {
             match (here.presence, here.child) {
                 (Presence::Full, _) if is_first => self.window.add_full_first(),
                 (Presence::Full, _) => self.window.add_full(),
-                (_, Child::Leaf(leaf)) => self.window.add(leaf, is_first),
+                (_, Child::Leaf(leaf)) => {
+                    // Only a leaf that spans chunks is in more than one window.
+                    self.touched += u64::from(leaf.form() == Form::Bits || chunk_start(leaf.min()) >= start);
+                    self.window.add(leaf, is_first);
+                }
                 _ => {}
             }
         }

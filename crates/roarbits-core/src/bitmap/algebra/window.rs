@@ -14,15 +14,16 @@ use crate::bitmap::leaf::{Form, Leaf};
 use crate::bitmap::shape::chunk_end;
 
 /// A chunk in which packed leaves have more entries than this is combined as words.
-const DENSE_ENTRIES: usize = 1500;
+pub(crate) const DENSE_ENTRIES: usize = 1500;
 /// Ids that are looked up one by one in leaves of plain bits, rather than made words of.
-const PROBED_IDS: usize = 200;
+pub(crate) const PROBED_IDS: usize = 200;
 /// From this many operands on, ids that lie close together are combined in planes.
-const PLANES_OPERANDS: usize = 3;
+pub(crate) const PLANES_OPERANDS: usize = 3;
 /// Ids in a window of planes at least; fewer in one that leaves end before its width.
-const PLANES_IDS: u64 = WINDOW_BITS / 64 / 16;
+pub(crate) const PLANES_IDS: u64 = WINDOW_BITS / 64 / 16;
 
-static FULL: Chunk = [u64::MAX; CHUNK_WORDS];
+/// A chunk with every id.
+pub(crate) static FULL: Chunk = [u64::MAX; CHUNK_WORDS];
 
 /// A window, the operands that have something of it, and scratch space.
 #[derive(Debug, Default)]
@@ -246,7 +247,7 @@ impl<'a> Window<'a> {
 }
 
 /// Writes the chunk at `base` of a leaf.
-fn write_chunk(leaf: &Leaf, base: u64, words: &mut Chunk) {
+pub(crate) fn write_chunk(leaf: &Leaf, base: u64, words: &mut Chunk) {
     words.fill(0);
     let mut walk = leaf.runs_from(base);
     let last = chunk_end(base);

@@ -11,9 +11,9 @@ const NOTHING: [u64; BLOCK] = [0; BLOCK];
 /// One chunk's words.
 pub(crate) type Chunk = [u64; CHUNK_WORDS];
 
-/// Writes to `out` what `rule` keeps of `operands`; any others have nothing of the
-/// chunk. Where the rule tells a first operand from the others, it is the first here.
-pub(crate) fn combine(rule: Rule, operands: &[&[u64]], out: &mut Chunk) {
+/// Writes to `out` what `rule` keeps of `operands`, a chunk or whole blocks of one, as many words each;
+/// any others have nothing of it. Where the rule tells a first operand from the others, it is the first here.
+pub(crate) fn combine<const WORDS: usize>(rule: Rule, operands: &[&[u64]], out: &mut [u64; WORDS]) {
     let [first, rest @ ..] = operands else {
         return out.fill(0);
     };
@@ -37,14 +37,19 @@ pub(crate) fn combine(rule: Rule, operands: &[&[u64]], out: &mut Chunk) {
     }
 }
 
-fn any(operands: &[&[u64]], out: &mut Chunk) {
+fn any<const WORDS: usize>(operands: &[&[u64]], out: &mut [u64; WORDS]) {
     match operands {
         [] => out.fill(0),
         [first, rest @ ..] => fold(first, rest, out, |a, b| a | b),
     }
 }
 
-fn fold(first: &[u64], rest: &[&[u64]], out: &mut Chunk, op: impl Fn(u64, u64) -> u64) {
+fn fold<const WORDS: usize>(
+    first: &[u64],
+    rest: &[&[u64]],
+    out: &mut [u64; WORDS],
+    op: impl Fn(u64, u64) -> u64,
+) {
     let [second, rest @ ..] = rest else {
         return out.copy_from_slice(first);
     };
@@ -54,7 +59,7 @@ fn fold(first: &[u64], rest: &[&[u64]], out: &mut Chunk, op: impl Fn(u64, u64) -
     }
 }
 
-fn exactly_one(operands: &[&[u64]], out: &mut Chunk) {
+fn exactly_one<const WORDS: usize>(operands: &[&[u64]], out: &mut [u64; WORDS]) {
     for (k, once) in out.chunks_exact_mut(BLOCK).enumerate() {
         once.fill(0);
         let mut more = [0u64; BLOCK];
@@ -72,7 +77,7 @@ fn exactly_one(operands: &[&[u64]], out: &mut Chunk) {
 /// Keeps what `low` to `high` operands have: each bit is counted in bit-sliced
 /// counters, one plane for each binary digit. Operands are added two at a time, by a
 /// full adder, which halves the carries (Knuth, TAOCP 4A, section 7.1.2).
-fn threshold(operands: &[&[u64]], low: u32, high: u32, out: &mut Chunk) {
+fn threshold<const WORDS: usize>(operands: &[&[u64]], low: u32, high: u32, out: &mut [u64; WORDS]) {
     let mut planes = vec![[0u64; BLOCK]; digits_of(operands.len())];
     for (k, out) in out.chunks_exact_mut(BLOCK).enumerate() {
         planes.iter_mut().for_each(|plane| plane.fill(0));
