@@ -31,13 +31,22 @@ pub struct Side {
     pub server: Server,
 }
 
+/// Ours does everything on the main thread here, as its peers do: what a worker takes off it would
+/// be missing from the comparison.
+fn load_args(subject: Subject) -> &'static [&'static str] {
+    match subject {
+        Subject::Roarbits => &["inline-budget", "1000000000"],
+        _ => &[],
+    }
+}
+
 impl Side {
     /// Starts a server for a subject.
     ///
     /// # Errors
     /// It does not start.
     pub fn start(subject: Subject, binary: &Path, module: Option<&Path>) -> io::Result<Self> {
-        let server = Server::start(binary, module)?;
+        let server = Server::start(binary, module, load_args(subject))?;
         let (link, meter) = (server.link(), Meter::new(&server)?);
         Ok(Self { subject, link, meter, server })
     }

@@ -26,15 +26,15 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts `binary` with a module, if any, and waits until it answers.
+    /// Starts `binary` with a module and its arguments, if any, and waits until it answers.
     ///
     /// # Errors
     /// The binary cannot be started, or ends; the message holds what it said.
-    pub fn start(binary: &Path, module: Option<&Path>) -> io::Result<Self> {
+    pub fn start(binary: &Path, module: Option<&Path>, args: &[&str]) -> io::Result<Self> {
         let mut problem = String::new();
         for _ in 0..PORT_TRIES {
             let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
-            match Self::start_at(port, binary, module) {
+            match Self::start_at(port, binary, module, args) {
                 Err(error) if error.to_string().contains("Address already in use") => {
                     problem = error.to_string()
                 }
@@ -44,7 +44,7 @@ impl Server {
         Err(io::Error::other(format!("{PORT_TRIES} ports in a row were taken by others: {problem}")))
     }
 
-    fn start_at(port: u16, binary: &Path, module: Option<&Path>) -> io::Result<Self> {
+    fn start_at(port: u16, binary: &Path, module: Option<&Path>, args: &[&str]) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("roarbits-bench-").tempdir()?;
         let log = fs::File::create(folder.path().join("log"))?;
         let mut command = Command::new(binary);
@@ -53,7 +53,7 @@ impl Server {
         // A slow log keeps the arguments of slow commands: bytes that no key has.
         command.args(["--slowlog-log-slower-than", "-1"]);
         if let Some(module) = module {
-            command.arg("--loadmodule").arg(module);
+            command.arg("--loadmodule").arg(module).args(args);
         }
         let child =
             command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).spawn().map_err(|error| {

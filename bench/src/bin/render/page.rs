@@ -26,6 +26,7 @@ How to read it:
   redis-roaring's figure is the one after its OPTIMIZE command where that is smaller. Real sets are 200 keys each; what
   the server keeps of a key, whatever it holds, is taken off. Calendars (D7) are bytes a key, the key included.
 - **Time** is CPU time of the server's main thread, the least of 5 to 25 rounds in which every side did the same work in turn.
+  Everything runs on it here: with its default `inline-budget` Roarbits would have a worker do the longer rows.
   `in command` is the server's own time inside the command. Hashes were loaded in random order, Snowflake ids by time.
 - Less is better everywhere. `-`: that side cannot do it (32-bit ids, no such command), or it was not measured.
 - A goal of a time was set beside a figure of the server's own command or of its Set, on another machine. Where that
