@@ -6,16 +6,19 @@
 //! keys is its own affair: keys are opened as any native command opens them.
 
 mod bit_writes;
+mod sources;
+mod stores;
 
 use roarbits_core::bitmap::{Remains, StringBits};
-use roarbits_core::codec::string;
-use roarbits_core::{BitRead, Bitmap, Combination};
+use roarbits_core::{BitRead, Bitmap};
 
 use crate::drops;
 use crate::ffi::{Arg, CallReply, Context, Kind, Refusal, WriteKey};
 use crate::types::BitmapType;
 
 pub use bit_writes::{write_bit, write_bits, BitWrite, OldBit};
+pub use sources::{Sources, Strings};
+pub use stores::{check_owned, sampled_bytes, store, Propagation};
 
 const WRONG_TYPE: Refusal = Refusal::new("WRONGTYPE Operation against a key holding the wrong kind of value");
 
@@ -96,18 +99,6 @@ pub fn read_ids<R>(
         Stored::String(bits) if bits.has_hll_header() => Err(WRONG_TYPE),
         stored => Ok(read(stored)),
     })?
-}
-
-/// A snapshot of a key as a source of an operation; empty if it is missing.
-///
-/// # Errors
-/// The key holds another type.
-pub fn snapshot(context: &Context, key: Arg<'_>) -> Result<Bitmap, Refusal> {
-    read_bits(context, key, |stored| match stored {
-        Stored::Missing => Bitmap::new(),
-        Stored::Bitmap(bitmap) => bitmap.clone(),
-        Stored::String(bits) => string::decode(bits.bytes()),
-    })
 }
 
 /// Whether a modification changed which ids are set; a change of length is noticed anyway.
@@ -212,46 +203,22 @@ fn change_in_place<R>(
     }
 }
 
-/// Combines the bitmap at `key`, or an empty one, with another; the cardinality
-/// afterwards. A missing key is created whatever the result.
-///
-/// # Errors
-/// The key holds another type, a plain string included.
-pub fn combine(
-    context: &mut Context,
-    key: Arg<'_>,
-    other: &Bitmap,
-    how: Combination,
-) -> Result<u128, Refusal> {
+/// Puts `bitmap` in the place of the bitmap at `key`, whose expiry stays, or of a missing one, and
+/// tells of the change if there is one; creating a key is one.
+pub fn put(context: &mut Context, key: Arg<'_>, bitmap: Bitmap, ids: Ids) {
     let mut opened = context.open_write(key);
-    let Some(bitmap) = opened.value_mut::<BitmapType>() else {
-        return match opened.kind() {
-            Kind::Missing => {
-                drop(opened);
-                let result = how.evaluate(&[&Bitmap::new(), other]);
-                let cardinality = result.cardinality();
-                replace(context, key, result);
-                Ok(cardinality)
-            }
-            Kind::String => Err(WRONG_TYPE_STRING),
-            Kind::Module | Kind::Other => Err(WRONG_TYPE),
-        };
+    let Some(old) = opened.value_mut::<BitmapType>() else {
+        drop(opened);
+        return replace(context, key, bitmap);
     };
-    let result = how.evaluate(&[bitmap, other]);
-    let cardinality = result.cardinality();
-    let has_other_ids = match how {
-        Combination::Or | Combination::And | Combination::Diff => cardinality != bitmap.cardinality(),
-        _ => Combination::Xor.count(&[bitmap, &result]) > 0,
-    };
-    let changed = result.length_bytes() != bitmap.length_bytes() || has_other_ids;
-    let old = std::mem::replace(bitmap, result);
+    let changed = ids == Ids::Changed || bitmap.length_bytes() != old.length_bytes();
+    let old = std::mem::replace(old, bitmap);
     drop(opened);
     drops::release(old);
     if changed {
         context.replicate_verbatim();
         announce(context, key);
     }
-    Ok(cardinality)
 }
 
 /// Stores a bitmap over whatever `key` holds; its expiry goes.
@@ -285,7 +252,7 @@ pub fn delete(context: &mut Context, key: Arg<'_>) {
     }
     opened.delete();
     drop(opened);
-    context.replicate_verbatim();
+    context.replicate(c"DEL", &[key]);
     context.signal_modified(key);
     context.notify_deleted(key);
 }
@@ -302,11 +269,14 @@ fn announce(context: &mut Context, key: Arg<'_>) {
 pub fn fits_in_bulk(context: &Context, bytes: u64) -> bool {
     // No server lets the limit be smaller, so that the usual call need not ask for it.
     const SMALLEST_LIMIT_BYTES: u64 = 1024 * 1024;
+    bytes <= SMALLEST_LIMIT_BYTES || bytes <= bulk_limit_bytes(context)
+}
+
+/// The longest bulk string that the server takes and gives, in bytes.
+pub fn bulk_limit_bytes(context: &Context) -> u64 {
     const DEFAULT_LIMIT_BYTES: u64 = 512 * 1024 * 1024;
-    bytes <= SMALLEST_LIMIT_BYTES || {
-        let limit = context.server_setting(c"proto-max-bulk-len");
-        bytes <= limit.and_then(|text| text.parse().ok()).unwrap_or(DEFAULT_LIMIT_BYTES)
-    }
+    let limit = context.server_setting(c"proto-max-bulk-len");
+    limit.and_then(|text| text.parse().ok()).unwrap_or(DEFAULT_LIMIT_BYTES)
 }
 
 /// What MEMORY USAGE says of a key, in bytes; 0 if the server does not say.

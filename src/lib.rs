@@ -2,7 +2,7 @@
 //!
 //! Here the module is put together and handed to the server. The rooms: `ffi` makes
 //! the server's C API safe, `types` says what a key can hold, `keyspace` opens and
-//! changes keys, `commands` parses, asks and replies. The structures themselves are
+//! changes keys, `offload` works off the main thread, `commands` parses, asks and replies. The structures themselves are
 //! the crate `roarbits-core`, the words of the commands `roarbits-spec`.
 
 #![deny(unsafe_code)]
@@ -13,12 +13,14 @@ mod drops;
 mod ffi;
 mod info;
 mod keyspace;
+mod offload;
 mod random;
 mod types;
 
 use redis_module::{redis_module, Context, RedisString, Status};
 
-use ffi::Loading;
+use ffi::{Loading, ServerEvents};
+use offload::End;
 use types::BitmapType;
 
 /// The module's version as the server shows it: two decimal digits each for major, minor and patch.
@@ -54,7 +56,19 @@ fn set_up(loading: &Loading) -> Result<(), String> {
     loading.register(&commands::rows(), &commands::registrations())?;
     loading.register_info(info::write);
     drops::start();
-    loading.on_shutdown(drops::stop);
+    offload::start();
+    loading.on_events(ServerEvents {
+        shutdown: || {
+            offload::stop();
+            drops::stop();
+        },
+        database_replaced: |database| match database {
+            Some(database) => offload::cancel_database(database),
+            None => offload::cancel_all(End::DatasetReplaced),
+        },
+        demoted: || offload::cancel_writes(End::Demoted),
+        client_gone: offload::cancel_client,
+    });
     Ok(())
 }
 

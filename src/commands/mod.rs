@@ -5,6 +5,7 @@ mod bits;
 mod debug;
 mod moving;
 mod parse;
+mod questions;
 mod sets;
 
 use roarbits_spec::Command;
@@ -49,7 +50,11 @@ pub fn rows() -> Vec<&'static Command> {
 
 /// The handlers, one a row.
 pub fn registrations() -> Vec<Registration> {
-    let all = bits::registrations().into_iter().chain(sets::registrations()).chain(moving::registrations());
+    let all = bits::registrations()
+        .into_iter()
+        .chain(sets::registrations())
+        .chain(questions::registrations())
+        .chain(moving::registrations());
     #[cfg(debug_assertions)]
     let all = all.chain(debug::registrations());
     all.collect()

@@ -11,6 +11,9 @@ use crate::ffi::{Arg, Args, Refusal};
 /// The native text for an option that is unknown, incomplete or repeated.
 pub const SYNTAX: Refusal = Refusal::new("ERR syntax error");
 
+/// A list reply would hold more ids than `max-reply` allows.
+pub const TOO_LARGE: Refusal = Refusal::new("ERR reply too large, use LIMIT or RB.SCAN");
+
 const ID: Refusal = Refusal::new("ERR id is not an integer or out of range");
 const NUMBER: Refusal = Refusal::new("ERR value is not an integer or out of range");
 const OFFSET: Refusal = Refusal::new("ERR bit offset is not an integer or out of range");
@@ -141,6 +144,11 @@ impl<'a> Options<'a> {
         let arg = self.args.get(self.position)?;
         self.position += 1;
         Some(arg)
+    }
+
+    /// All arguments that are left.
+    pub fn rest(&mut self) -> impl Iterator<Item = Arg<'a>> + 'a {
+        self.args.from(std::mem::replace(&mut self.position, self.args.len()))
     }
 
     /// The value of the option just read.

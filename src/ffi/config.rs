@@ -14,12 +14,18 @@ pub struct NumericConfig {
     pub name: &'static str,
     range: RangeInclusive<i64>,
     value: AtomicI64,
+    flags: u32,
 }
 
 impl NumericConfig {
     /// A config of the closed `range` with its default.
     pub const fn new(name: &'static str, range: RangeInclusive<i64>, default: i64) -> Self {
-        Self { name, range, value: AtomicI64::new(default) }
+        Self { name, range, value: AtomicI64::new(default), flags: raw::REDISMODULE_CONFIG_DEFAULT }
+    }
+
+    /// As `new`, of a value that is never set while the server runs.
+    pub const fn immutable(name: &'static str, range: RangeInclusive<i64>, default: i64) -> Self {
+        Self { flags: raw::REDISMODULE_CONFIG_IMMUTABLE, ..Self::new(name, range, default) }
     }
 
     /// The value in force.
@@ -63,14 +69,13 @@ pub(super) fn register_all(ctx: *mut raw::RedisModuleCtx, configs: &[&'static Nu
         };
         let place = std::ptr::from_ref(*config).cast_mut().cast::<c_void>();
         let (min, max) = (*config.range.start(), *config.range.end());
-        let flags = raw::REDISMODULE_CONFIG_DEFAULT;
         // SAFETY: precondition 1, during OnLoad; the name is copied, the config is static.
         let answer = unsafe {
             register(
                 ctx,
                 name.as_ptr(),
                 config.get(),
-                flags,
+                config.flags,
                 min,
                 max,
                 Some(get_value),

@@ -1,19 +1,33 @@
 //! The server during one call: flags, log, replication, events, keys.
 
 use std::ffi::{c_int, CStr, CString};
+use std::ops::Deref;
 
 use redis_module::raw;
 use roarbits_spec::Command;
 
 use super::args::Arg;
 use super::key::{ReadKey, WriteKey};
+use super::reply::{Protocol, Replies};
+
+/// Whether a client can wait for its reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waiting {
+    /// It can.
+    Possible,
+    /// It is in MULTI or a script, or the server denies it.
+    Impossible,
+    /// The call comes from the master or an append-only file: it is answered in place, whatever it
+    /// takes, so that the ones behind it stay in order.
+    Obeyed,
+}
 
 /// What a handler may ask of the server during its call.
 ///
 /// Lent mutably to a handler: keys opened for reading borrow it shared, whatever
 /// may change the data set borrows it exclusively.
 pub struct Context {
-    pub(super) raw: *mut raw::RedisModuleCtx,
+    replies: Replies,
     row: &'static Command,
     /// The keys that the row or the parser reported for this call.
     #[cfg(debug_assertions)]
@@ -25,7 +39,8 @@ impl Context {
     /// Precondition 1 holds for `raw` while the context lives.
     pub(super) unsafe fn new(raw: *mut raw::RedisModuleCtx, row: &'static Command) -> Self {
         Self {
-            raw,
+            // SAFETY: the caller's promise.
+            replies: unsafe { Replies::new(raw, Protocol::AskServer) },
             row,
             #[cfg(debug_assertions)]
             reported: None,
@@ -93,6 +108,51 @@ impl Context {
         }
     }
 
+    /// Propagates this command with `args` instead of the ones it came with.
+    pub fn replicate_own(&mut self, args: &[Arg<'_>]) {
+        if let Ok(name) = CString::new(self.row.name) {
+            self.replicate(&name, args);
+        }
+    }
+
+    /// Propagates that `key` expires, at a time in milliseconds since 1970.
+    pub fn replicate_expiry(&mut self, key: Arg<'_>, at_ms: i64) {
+        // SAFETY: preconditions 1 to 3; the format takes a string object and a long long.
+        unsafe {
+            api!(RedisModule_Replicate)(self.raw, c"PEXPIREAT".as_ptr(), c"sl".as_ptr(), key.raw, at_ms);
+        }
+    }
+
+    /// Propagates `RB.IMPORT key piece FORMAT NATIVE mode`.
+    pub fn replicate_import(&mut self, key: Arg<'_>, piece: &[u8], mode: &CStr) {
+        // SAFETY: preconditions 1 to 3; the format takes a string object, a buffer with its length and
+        // three C strings; the server copies everything.
+        unsafe {
+            api!(RedisModule_Replicate)(
+                self.raw,
+                c"RB.IMPORT".as_ptr(),
+                c"sbccc".as_ptr(),
+                key.raw,
+                piece.as_ptr(),
+                piece.len(),
+                c"FORMAT".as_ptr(),
+                c"NATIVE".as_ptr(),
+                mode.as_ptr(),
+            );
+        }
+    }
+
+    /// Whether this node may write `key`: in a cluster its slot may have moved since the call came.
+    pub fn owns(&self, key: Arg<'_>) -> bool {
+        if self.flags() & raw::REDISMODULE_CTX_FLAGS_CLUSTER as c_int == 0 {
+            return true;
+        }
+        // A call of a key that is not served here is refused, as is one of a missing key that moves;
+        // a renamed EXISTS is not found.
+        self.call_read(c"EXISTS", &[key]).is_some()
+            || std::io::Error::last_os_error().kind() == std::io::ErrorKind::NotFound
+    }
+
     /// Tells WATCH and client-side caches that `key` changed.
     pub fn signal_modified(&mut self, key: Arg<'_>) {
         // SAFETY: preconditions 1 to 3.
@@ -121,14 +181,54 @@ impl Context {
         self.flags() & obey as c_int != 0
     }
 
-    /// True if the client speaks RESP3.
-    pub fn is_resp3(&self) -> bool {
-        self.flags() & raw::REDISMODULE_CTX_FLAGS_RESP3 as c_int != 0
+    /// Whether the client of this call can wait for its reply.
+    pub fn waiting(&self) -> Waiting {
+        let flags = self.flags();
+        let has = |any: u32| flags & any as c_int != 0;
+        if has(raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING) {
+            return Waiting::Obeyed;
+        }
+        let bound = raw::REDISMODULE_CTX_FLAGS_MULTI
+            | raw::REDISMODULE_CTX_FLAGS_LUA
+            | raw::REDISMODULE_CTX_FLAGS_DENY_BLOCKING;
+        if has(bound) {
+            Waiting::Impossible
+        } else {
+            Waiting::Possible
+        }
     }
 
-    fn flags(&self) -> c_int {
+    /// The database that the client has selected.
+    pub fn selected_database(&self) -> i32 {
+        // SAFETY: preconditions 1 and 2.
+        unsafe { api!(RedisModule_GetSelectedDb)(self.raw) }
+    }
+
+    /// Whether the client caches what it reads, and is told by the server what changes.
+    pub fn is_tracked(&self) -> bool {
+        let mut info =
+            raw::RedisModuleClientInfo { version: 1, flags: 0, id: 0, addr: [0; 46], port: 0, db: 0 };
+        // SAFETY: preconditions 1 and 2; `info` is of the version that it says.
+        let known = unsafe {
+            let id = api!(RedisModule_GetClientId)(self.raw);
+            api!(RedisModule_GetClientInfoById)((&raw mut info).cast(), id)
+        };
+        known == raw::REDISMODULE_OK as c_int
+            && info.flags & u64::from(raw::REDISMODULE_CLIENTINFO_FLAG_TRACKING) != 0
+    }
+
+    pub(super) fn flags(&self) -> c_int {
         // SAFETY: preconditions 1 and 2.
         unsafe { api!(RedisModule_GetContextFlags)(self.raw) }
+    }
+}
+
+/// Whatever replies can be given through.
+impl Deref for Context {
+    type Target = Replies;
+
+    fn deref(&self) -> &Replies {
+        &self.replies
     }
 }
 

@@ -133,6 +133,17 @@ impl WriteKey<'_> {
         (!old.is_null()).then_some(old)
     }
 
+    /// Has the key expire in `ms` milliseconds; when that is, in milliseconds since 1970, if it takes it.
+    pub fn expire_in_ms(&mut self, ms: i64) -> Option<i64> {
+        // SAFETY: precondition 2; the key is open for writing.
+        let taken = unsafe { api!(RedisModule_SetExpire)(self.raw, ms) };
+        if taken != raw::REDISMODULE_OK as c_int {
+            return None;
+        }
+        // SAFETY: as above.
+        Some(unsafe { api!(RedisModule_GetAbsExpire)(self.raw) })
+    }
+
     /// Deletes the key.
     pub fn delete(&mut self) {
         // SAFETY: precondition 2; the key is open for writing.

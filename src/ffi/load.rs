@@ -1,7 +1,6 @@
 //! The module while it is being loaded: what it makes known to the server.
 
-use std::ffi::{c_int, c_void};
-use std::sync::OnceLock;
+use std::ffi::c_int;
 
 use redis_module::raw;
 use roarbits_spec::Command;
@@ -9,11 +8,9 @@ use roarbits_spec::Command;
 use super::config::{self, NumericConfig};
 use super::context::log_line;
 use super::data_type::{self, DataType};
+use super::events::{self, ServerEvents};
 use super::info::{self, InfoSection};
 use super::register::{self, Registration};
-use super::trampoline::catch;
-
-static ON_SHUTDOWN: OnceLock<fn()> = OnceLock::new();
 
 /// The server while it loads the module.
 pub struct Loading {
@@ -80,28 +77,13 @@ impl Loading {
         info::register(self.raw, write);
     }
 
-    /// Has `stop` called when the server shuts down. A shutdown may fail and the
-    /// server go on; whatever `stop` ends must start again by itself then.
-    pub fn on_shutdown(&self, stop: fn()) {
-        ON_SHUTDOWN.get_or_init(|| stop);
-        let event = raw::RedisModuleEvent { id: raw::REDISMODULE_EVENT_SHUTDOWN, dataver: 1 };
-        // SAFETY: preconditions 1 and 2, during OnLoad.
-        unsafe { api!(RedisModule_SubscribeToServerEvent)(self.raw, event, Some(shutting_down)) };
+    /// Has `events` called when they happen.
+    pub fn on_events(&self, events: ServerEvents) {
+        events::subscribe(self.raw, events);
     }
 
     /// Writes a line to the server's log, level warning.
     pub fn log_warning(&self, line: &str) {
         log_line(self.raw, c"warning", line);
-    }
-}
-
-unsafe extern "C" fn shutting_down(
-    _: *mut raw::RedisModuleCtx,
-    _: raw::RedisModuleEvent,
-    _: u64,
-    _: *mut c_void,
-) {
-    if let Some(stop) = ON_SHUTDOWN.get() {
-        catch("shutdown", stop);
     }
 }

@@ -29,11 +29,13 @@ macro_rules! api {
 
 mod allocator;
 mod args;
+mod blocked;
 mod call;
 mod config;
 mod context;
 mod data_type;
 mod defrag;
+mod events;
 mod footprint;
 mod info;
 mod key;
@@ -44,20 +46,22 @@ mod serial;
 mod trampoline;
 
 pub use allocator::ServerAllocator;
-pub use args::{Arg, Args};
+pub use args::{Arg, Args, HeldArg, OwnKey};
+pub use blocked::{BlockedClient, ClientToken, Finish};
 pub use call::CallReply;
 pub use config::NumericConfig;
-pub use context::{memory_is_short, Context};
+pub use context::{memory_is_short, Context, Waiting};
 pub use data_type::{DataType, TypeHandle};
 pub use defrag::Defrag;
+pub use events::{writes_are_paused, ServerEvents};
 pub use footprint::block_bytes;
 pub use info::InfoSection;
 pub use key::{Kind, WriteKey};
 pub use load::Loading;
 pub use register::Registration;
-pub use reply::Refusal;
+pub use reply::{Refusal, Replies};
 pub use serial::{AofWriter, Digest, LoadError, Loader, Saver};
-pub use trampoline::{panics_caught, Handler};
+pub use trampoline::{catch, panics_caught, Handler};
 
 /// Ends the process: the server lacks a function that every supported one has.
 fn absent(name: &str) -> ! {

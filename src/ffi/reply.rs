@@ -1,17 +1,36 @@
-//! Replies to the client of a call, and the errors that handlers return.
+//! Replies to a client, and the errors that handlers return.
 
 use std::borrow::Cow;
 use std::ffi::{c_int, c_long, CString};
 
 use redis_module::raw;
 
-use super::context::Context;
+/// Where replies to one client go: on the main thread during its call, or on a worker
+/// for a client that waits for it.
+pub struct Replies {
+    pub(super) raw: *mut raw::RedisModuleCtx,
+    protocol: Protocol,
+}
+
+/// How a client's protocol is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Protocol {
+    /// The server says so, on the main thread.
+    AskServer,
+    /// It was RESP2 when the client was blocked.
+    Resp2,
+    /// It was RESP3 then.
+    Resp3,
+}
 
 /// A call refused: the error text, prefix included, as the client gets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal(Cow<'static, str>);
 
 impl Refusal {
+    /// What a panic is answered with.
+    pub const INTERNAL: Self = Self::new("ERR roarbits: internal error, please report");
+
     /// A text that is known beforehand.
     pub const fn new(text: &'static str) -> Self {
         Self(Cow::Borrowed(text))
@@ -28,7 +47,25 @@ impl Refusal {
     }
 }
 
-impl Context {
+impl Replies {
+    /// # Safety
+    /// Replies may be added to `raw` while this lives: precondition 1 holds, or it is a thread-safe
+    /// context of a blocked client that this thread alone uses.
+    pub(super) unsafe fn new(raw: *mut raw::RedisModuleCtx, protocol: Protocol) -> Self {
+        Self { raw, protocol }
+    }
+
+    /// True if the client speaks RESP3.
+    pub fn is_resp3(&self) -> bool {
+        match self.protocol {
+            // SAFETY: preconditions 1 and 2; only made so on the main thread.
+            Protocol::AskServer => unsafe {
+                api!(RedisModule_GetContextFlags)(self.raw) & raw::REDISMODULE_CTX_FLAGS_RESP3 as c_int != 0
+            },
+            known => known == Protocol::Resp3,
+        }
+    }
+
     /// Replies an error.
     pub fn reply_refusal(&self, refusal: &Refusal) {
         let line: String = refusal.text().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -68,6 +105,12 @@ impl Context {
             }
             _ => self.reply_bulk(digits.as_bytes()),
         }
+    }
+
+    /// Replies a double: one of RESP3, its digits in RESP2.
+    pub fn reply_double(&self, value: f64) {
+        // SAFETY: preconditions 1 and 2.
+        unsafe { api!(RedisModule_ReplyWithDouble)(self.raw, value) };
     }
 
     /// Replies bytes.

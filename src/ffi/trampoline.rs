@@ -61,6 +61,7 @@ pub(super) extern "C" fn call<H: Handler>(
     raw::REDISMODULE_OK as c_int
 }
 
+#[cfg_attr(not(debug_assertions), allow(unused_mut))]
 fn answer<H: Handler>(mut context: Context, args: Args<'_>) {
     let row = context.row();
     if row.keys == Keys::Parsed && context.reports_keys::<H>(args) {
@@ -71,16 +72,20 @@ fn answer<H: Handler>(mut context: Context, args: Args<'_>) {
     }
     #[cfg(debug_assertions)]
     context.expect_keys(reported_keys::<H>(row, args));
-    let outcome = catch(row.name, || H::call(&mut context, args));
-    match outcome {
+    catch_and_answer(context, |context| H::call(context, args));
+}
+
+/// Runs a call, whose refusal or panic becomes its reply.
+pub(super) fn catch_and_answer(mut context: Context, call: impl FnOnce(&mut Context) -> Result<(), Refusal>) {
+    match catch(context.row().name, || call(&mut context)) {
         Some(Ok(())) => {}
         Some(Err(refusal)) => context.reply_refusal(&refusal),
-        None => context.reply_refusal(&Refusal::new("ERR roarbits: internal error, please report")),
+        None => context.reply_refusal(&Refusal::INTERNAL),
     }
 }
 
 /// Runs `work`; null if it panicked, which is counted and logged with the place's name.
-pub(super) fn catch<R>(place: &str, work: impl FnOnce() -> R) -> Option<R> {
+pub fn catch<R>(place: &str, work: impl FnOnce() -> R) -> Option<R> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => Some(result),
         Err(payload) => {

@@ -13,7 +13,7 @@ use crate::ffi::{block_bytes, AofWriter, DataType, Defrag, Digest, LoadError, Lo
 
 /// The size of a piece: small beside a command's limit of 512 MB and beside what a
 /// client's buffer may hold, large beside the cost of a command.
-const PIECE_BYTES: usize = 512 * 1024;
+pub const PIECE_BYTES: usize = 512 * 1024;
 
 static HANDLE: TypeHandle = TypeHandle::unset();
 

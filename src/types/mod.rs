@@ -2,4 +2,4 @@
 
 mod bitmap;
 
-pub use bitmap::{validate_or_abort, BitmapType};
+pub use bitmap::{validate_or_abort, BitmapType, PIECE_BYTES};

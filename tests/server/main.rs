@@ -19,7 +19,9 @@ mod lifetimes;
 mod load;
 mod moving;
 mod notices;
+mod offload;
 mod persistence;
+mod questions;
 mod renamed;
 mod replication;
 mod samples;
@@ -50,7 +52,9 @@ fn main() -> ExitCode {
         ("load", load::tests()),
         ("moving", moving::tests()),
         ("notices", notices::tests()),
+        ("offload", offload::tests()),
         ("persistence", persistence::tests()),
+        ("questions", questions::tests()),
         ("renamed", renamed::tests()),
         ("replication", replication::tests()),
         ("sets", sets::tests()),

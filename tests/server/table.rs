@@ -258,6 +258,28 @@ pub static WRITES: &[Write] = &[
         replaces: &[&["RB.IMPORT", "KEY", "U", "FORMAT", "STRING"]],
         deletes: &[],
     },
+    Write {
+        name: "RB.EXPRSTORE",
+        kind: &BITMAP,
+        memory: Memory::Grows,
+        on_string: OnString::Replaced,
+        creates: &[
+            &["RB.EXPRSTORE", "KEY", "2", "SOURCE", "MISSING", "$1 | $2"],
+            &["RB.EXPRSTORE", "KEY", "1", "MISSING", "range(3, 9) - $1"],
+        ],
+        changes: &[
+            &["RB.EXPRSTORE", "KEY", "2", "OTHER", "SOURCE", "$2 - $1"],
+            &["RB.EXPRSTORE", "KEY", "2", "KEY", "SOURCE", "$1 ^ $2"],
+            &["RB.EXPRSTORE", "KEY", "3", "KEY", "OTHER", "SOURCE", "exactly(3, *)"],
+        ],
+        same: &[],
+        same_on_missing: &[&["RB.EXPRSTORE", "KEY", "2", "MISSING", "KEY", "$1 | $2"]],
+        replaces: &[&["RB.EXPRSTORE", "KEY", "1", "SOURCE", "$1"]],
+        deletes: &[
+            &["RB.EXPRSTORE", "KEY", "1", "SOURCE", "$1 - $1"],
+            &["RB.EXPRSTORE", "KEY", "2", "MISSING", "SOURCE", "$1 & $2"],
+        ],
+    },
 ];
 
 const fn read(name: &'static str, on_hll: OnHll, call: Words) -> Read {
@@ -280,6 +302,9 @@ pub static READS: &[Read] = &[
     read("RB.RANDMEMBER", OnHll::Refused, &["RB.RANDMEMBER", "KEY", "-3"]),
     read("RB.INFO", OnHll::Refused, &["RB.INFO", "KEY"]),
     read("RB.EXPORT", OnHll::Refused, &["RB.EXPORT", "KEY"]),
+    read("RB.BITOPCARD", OnHll::Read, &["RB.BITOPCARD", "DIFF1", "KEY", "SOURCE"]),
+    read("RB.EXPR", OnHll::Refused, &["RB.EXPR", "2", "KEY", "SOURCE", "$1 | $2", "IDS"]),
+    read("RB.COMPARE", OnHll::Refused, &["RB.COMPARE", "KEY", "SOURCE"]),
 ];
 
 /// How the placeholders are called: all start with one prefix.

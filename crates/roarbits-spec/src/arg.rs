@@ -71,6 +71,14 @@ impl KeySpec {
     }
 }
 
+impl KeySpec {
+    /// As many keys as the number at `position` says, right after it.
+    pub const fn counted(access: Access, position: i32) -> Self {
+        let find = FindKeys::Numkeys { numkeys: 0, first: 1, step: 1 };
+        Self { access, begin: BeginSearch::Index(position), find, incomplete: false }
+    }
+}
+
 impl Keys {
     /// One key, the first argument.
     pub const FIRST: Self = Self::Range { first: 1, last: 1, step: 1 };

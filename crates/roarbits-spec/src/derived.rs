@@ -128,6 +128,7 @@ impl Group {
         match self {
             Self::Bits => "bits",
             Self::Sets => "sets",
+            Self::Questions => "questions",
             Self::Moving => "moving",
             Self::Debug => "debug",
         }
@@ -138,6 +139,7 @@ impl Group {
         match self {
             Self::Bits => "Bits by their native names",
             Self::Sets => "Sets and ranges of ids",
+            Self::Questions => "Questions to many keys at once",
             Self::Moving => "Moving data in and out",
             Self::Debug => "Development",
         }

@@ -10,6 +10,7 @@ mod debug;
 mod derived;
 mod grammar;
 mod moving;
+mod questions;
 mod row;
 mod sets;
 mod texts;
@@ -18,7 +19,7 @@ pub use row::*;
 
 /// Every command of the module, in the order of the pages.
 pub fn commands() -> impl Iterator<Item = &'static Command> {
-    bits::ROWS.iter().chain(sets::ROWS).chain(moving::ROWS)
+    bits::ROWS.iter().chain(sets::ROWS).chain(questions::ROWS).chain(moving::ROWS)
 }
 
 /// The commands that only debug builds of the module register; they have no page.

@@ -52,6 +52,8 @@ pub enum Group {
     Bits,
     /// Sets and ranges of ids.
     Sets,
+    /// Counts, members and comparisons of many keys at once.
+    Questions,
     /// Moving data in and out.
     Moving,
     /// Development only; present in debug builds of the module and in no page.

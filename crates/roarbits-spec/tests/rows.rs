@@ -56,7 +56,7 @@ fn names_are_unique_and_upper_case() {
         assert!(command.name.starts_with("RB."), "{}", command.name);
         assert_eq!(command.name, command.name.to_uppercase());
     }
-    assert_eq!(commands().count(), 23);
+    assert_eq!(commands().count(), 27);
 }
 
 #[test]

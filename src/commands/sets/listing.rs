@@ -6,7 +6,7 @@ use roarbits_core::codec::string;
 use roarbits_core::BitRead;
 
 use super::{absolute_rank, reply_one};
-use crate::commands::parse::{self, once, required, Options, SYNTAX};
+use crate::commands::parse::{self, once, required, Options, SYNTAX, TOO_LARGE};
 use crate::ffi::{Args, Context, Refusal};
 use crate::keyspace::{self, Stored};
 use crate::{config, random};
@@ -149,9 +149,9 @@ fn reply_ranks(
 /// Above the config `max-reply`.
 fn reply_size(ids: u128) -> Result<usize, Refusal> {
     if ids > u128::from(config::max_reply()) {
-        return Err(Refusal::new("ERR reply too large, use LIMIT or RB.SCAN"));
+        return Err(TOO_LARGE);
     }
-    usize::try_from(ids).map_err(|_| Refusal::new("ERR reply too large, use LIMIT or RB.SCAN"))
+    usize::try_from(ids).map_err(|_| TOO_LARGE)
 }
 
 /// RB.SCAN.

@@ -49,6 +49,12 @@ pub fn a_read_of_a_missing_key_answers_and_creates_nothing() {
         ("RB.RANDMEMBER k 5", none()),
         ("RB.RANDMEMBER k -5", none()),
         ("RB.INFO k", Value::Nil),
+        ("RB.BITOPCARD OR k", Value::Int(0)),
+        ("RB.BITOPCARD AND k k", Value::Int(0)),
+        ("RB.EXPR 1 k $1", Value::Int(0)),
+        ("RB.EXPR 1 k $1 IDS", none()),
+        ("RB.EXPR 1 k $1 TEST 0 1", list(&[Value::Int(0), Value::Int(0)])),
+        ("RB.COMPARE k k", compared(0, Value::Nil)),
         ("RB.EXPORT k", Value::Nil),
         ("RB.EXPORT k FORMAT STRING RANGE 0 7", Value::Nil),
     ];
@@ -59,6 +65,14 @@ pub fn a_read_of_a_missing_key_answers_and_creates_nothing() {
         assert_eq!(client.cmd(&call(line)), Ok(expected), "{line}");
         assert_eq!(client.int(&["DBSIZE"]), 0, "{line}");
     }
+}
+
+/// What RB.COMPARE replies of a set of so many ids and itself.
+fn compared(ids: i64, ratio: Value) -> Value {
+    let counts = [("a", ids), ("b", ids), ("union", ids), ("inter", ids), ("a_only", 0), ("b_only", 0)];
+    let counts = counts.into_iter().flat_map(|(name, count)| [bulk(name), Value::Int(count)]);
+    let ratios = ["jaccard", "overlap", "cosine"].into_iter().flat_map(|name| [bulk(name), ratio.clone()]);
+    Value::Array(counts.chain(ratios).chain([bulk("relation"), bulk("equal")]).collect())
 }
 
 /// A call and its reply.
@@ -79,6 +93,10 @@ const READS: &[Line] = &[
     ("RB.SCAN k 0 COUNT 1", || list(&[bulk("7"), list(&[bulk("1")])])),
     ("RB.RANDMEMBER k 5", || list(&[bulk("1"), bulk("7")])),
     ("RB.EXPORT k FORMAT STRING", || bulk("A")),
+    ("RB.BITOPCARD OR k missing", || Value::Int(2)),
+    ("RB.EXPR 1 k $1", || Value::Int(2)),
+    ("RB.EXPR 2 k missing $1|$2 IDS", || list(&[bulk("1"), bulk("7")])),
+    ("RB.COMPARE k k", || compared(2, bulk("1"))),
 ];
 
 /// Changes of `k` itself that need a bitmap.
@@ -94,8 +112,10 @@ const CHANGES: [&str; 8] = [
 ];
 
 pub fn a_string_is_read_as_a_set_but_changed_only_by_bit_writes() {
-    const BY_BITS: [&str; 3] = ["RB.SETBIT k 2 1", "RB.MSETBIT k 2 1", "RB.BITOP NOT k k"];
-    let lines = READS.iter().map(|(line, _)| *line).chain(CHANGES).chain(BY_BITS).chain(["RB.INFO k"]);
+    const REPLACE_OR_BITS: [&str; 4] =
+        ["RB.SETBIT k 2 1", "RB.MSETBIT k 2 1", "RB.BITOP NOT k k", "RB.EXPRSTORE k 1 k $1"];
+    let lines =
+        READS.iter().map(|(line, _)| *line).chain(CHANGES).chain(REPLACE_OR_BITS).chain(["RB.INFO k"]);
     assert_all_rows(lines, |_| true);
     let server = Server::start();
     let mut client = server.client();
@@ -124,7 +144,10 @@ fn a_hyperloglog_is_no_set(client: &mut Client) {
     let header = client.bytes(&["GET", "k"]);
     for (line, _) in READS {
         let reply = client.cmd(&call(line));
-        if ["RB.GETBIT ", "RB.BITCOUNT ", "RB.BITPOS "].iter().any(|name| line.starts_with(name)) {
+        if ["RB.GETBIT ", "RB.BITCOUNT ", "RB.BITPOS ", "RB.BITOPCARD "]
+            .iter()
+            .any(|name| line.starts_with(name))
+        {
             assert!(reply.is_ok(), "{line}: {reply:?}");
         } else {
             assert_eq!(reply, Err(WRONG_TYPE.to_string()), "{line}");
@@ -136,8 +159,13 @@ fn a_hyperloglog_is_no_set(client: &mut Client) {
 }
 
 pub fn other_types_are_refused_by_every_command() {
-    const MORE: [&str; 4] =
-        ["RB.INFO k", "RB.SETBIT k 1 1", "RB.MSETBIT other 1 1 k 1 1", "RB.BITOP AND dest k missing"];
+    const MORE: [&str; 5] = [
+        "RB.INFO k",
+        "RB.SETBIT k 1 1",
+        "RB.MSETBIT other 1 1 k 1 1",
+        "RB.BITOP AND dest k missing",
+        "RB.EXPRSTORE dest 2 missing k $1&$2",
+    ];
     let lines: Vec<&str> = READS.iter().map(|(line, _)| *line).chain(CHANGES).chain(MORE).collect();
     assert_all_rows(lines.iter().copied(), |_| true);
     let server = Server::start();

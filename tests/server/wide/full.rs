@@ -32,9 +32,11 @@ enum Reply {
     Payload(usize),
     /// A map with this cardinality.
     Info(&'static str),
+    /// A map with this count of the first key, and this relation.
+    Compared(&'static str, &'static str),
 }
 
-use Reply::{Any, Different, Error, Ids, Info, Int, Ints, Page, Payload, Text};
+use Reply::{Any, Compared, Different, Error, Ids, Info, Int, Ints, Page, Payload, Text};
 
 const ALL: Reply = Text("18446744073709551616");
 const ALL_BUT_ONE: Reply = Text("18446744073709551615");
@@ -156,6 +158,32 @@ const CALLS: &[(&str, Reply)] = &[
     ("RB.FLIPRANGE few - +", Text("18446744073709551612")),
     ("RB.FLIPRANGE dest - +", ALL),
     ("RB.INFO full", Info("18446744073709551616")),
+    ("RB.BITOPCARD AND full full", ALL),
+    ("RB.BITOPCARD XOR full few empty missing", Text("18446744073709551612")),
+    ("RB.BITOPCARD ONE full few", Text("18446744073709551612")),
+    ("RB.EXPR 1 full $1", ALL),
+    ("RB.EXPR 2 full few $1-$2", Text("18446744073709551612")),
+    ("RB.EXPR 3 full few empty exactly(1,*)", Text("18446744073709551612")),
+    ("RB.EXPR 2 full few range(0,18446744073709551615)&$1", ALL),
+    ("RB.EXPR 1 full $1 IDS", TOO_LARGE),
+    (
+        "RB.EXPR 2 full few $1-$2 IDS AFTER 18446744073709551610",
+        Ids(&[
+            "18446744073709551611",
+            "18446744073709551612",
+            "18446744073709551613",
+            "18446744073709551614",
+        ]),
+    ),
+    (
+        "RB.EXPR 1 full $1 IDS LIMIT 9223372036854775807 2",
+        Ids(&["9223372036854775807", "9223372036854775808"]),
+    ),
+    ("RB.EXPR 1 full $1 IDS AFTER 18446744073709551615", Ids(&[])),
+    ("RB.EXPR 2 full few $1-$2 TEST 0 1 18446744073709551615", Ints(&[1, 0, 0])),
+    ("RB.EXPRSTORE dest 2 full few $1-$2", Text("18446744073709551612")),
+    ("RB.EXPRSTORE full 2 full few $1&$2", Int(4)),
+    ("RB.COMPARE full few", Compared("18446744073709551616", "superset")),
     ("RB.EXPORT full", TOO_LONG),
     ("RB.EXPORT full FORMAT PORTABLE64 RANGE 1 +", TOO_LONG),
     ("RB.EXPORT full FORMAT STRING", TOO_LONG),
@@ -252,13 +280,19 @@ impl Reply {
                 _ => false,
             },
             (Payload(most), Value::BulkString(bytes)) => (1..=*most).contains(&bytes.len()),
-            (Info(cardinality), Value::Array(fields)) => {
-                let at = fields.iter().position(|field| is_text(field, "cardinality"));
-                at.and_then(|at| fields.get(at + 1)).is_some_and(|found| is_text(found, cardinality))
+            (Info(cardinality), Value::Array(fields)) => has_field(fields, "cardinality", cardinality),
+            (Compared(a, relation), Value::Array(fields)) => {
+                has_field(fields, "a", a) && has_field(fields, "relation", relation)
             }
             _ => false,
         }
     }
+}
+
+/// Whether a flat map has `text` in this field.
+fn has_field(fields: &[Value], field: &str, text: &str) -> bool {
+    let at = fields.iter().position(|name| is_text(name, field));
+    at.and_then(|at| fields.get(at + 1)).is_some_and(|found| is_text(found, text))
 }
 
 fn is_text(value: &Value, text: &str) -> bool {

@@ -25,9 +25,13 @@ enum Kind {
     Bit,
     /// A number that must be 0 or 1.
     BitNumber,
+    /// How many keys follow, where one does, and an expression.
+    Keys,
+    /// Seconds until a key expires.
+    Seconds,
 }
 
-use Kind::{Bit, BitNumber, Bound, Cursor, Id, Number, Offset, Positive};
+use Kind::{Bit, BitNumber, Bound, Cursor, Id, Keys, Number, Offset, Positive, Seconds};
 
 /// Calls with the places of numbers as `name=value`. `K` is the key.
 const CALLS: &[(&str, &[(&str, Kind)])] = &[
@@ -63,6 +67,14 @@ const CALLS: &[(&str, &[(&str, Kind)])] = &[
     ("RB.ADDRANGE K start=3 end=9", &[("start", Bound), ("end", Bound)]),
     ("RB.REMRANGE K start=3 end=9", &[("start", Bound), ("end", Bound)]),
     ("RB.FLIPRANGE K start=3 end=9", &[("start", Bound), ("end", Bound)]),
+    ("RB.EXPR numkeys=1 K $1", &[("numkeys", Keys)]),
+    ("RB.EXPR 1 K $1 TEST 0 id=5 9", &[("id", Id)]),
+    (
+        "RB.EXPR 1 K $1 IDS AFTER after=1 LIMIT offset=0 count=2",
+        &[("after", Id), ("offset", Number), ("count", Number)],
+    ),
+    ("RB.EXPRSTORE dest numkeys=1 K $1", &[("numkeys", Keys)]),
+    ("RB.EXPRSTORE dest 1 K $1 EX seconds=100", &[("seconds", Seconds)]),
     ("RB.EXPORT K RANGE start=3 end=9", &[("start", Bound), ("end", Bound)]),
     ("RB.EXPORT K FORMAT NATIVE RANGE start=3 end=9", &[("start", Bound), ("end", Bound)]),
     ("RB.EXPORT K FORMAT STRING RANGE start=8 end=9", &[("start", Bound), ("end", Bound)]),
@@ -230,6 +242,18 @@ impl Kind {
             Bit => Err("ERR bit is not an integer or out of range"),
             BitNumber if matches!(number(value).ok_or(NUMBER)?, 0 | 1) => Ok(value.to_vec()),
             BitNumber => Err("ERR The bit argument must be 1 or 0."),
+            Keys => match number(value).ok_or(NUMBER)? {
+                ..=0 => Err("ERR numkeys should be greater than 0"),
+                1 => Ok(value.to_vec()),
+                // The expression counts as a key, and none is left.
+                2 => Err(SYNTAX),
+                i64::MAX => Err("ERR too many keys (9223372036854775807, limit 1024)"),
+                _ => Err("ERR Number of keys can't be greater than number of args"),
+            },
+            Seconds => match number(value).ok_or(NUMBER)? {
+                1..=1_000_000_000 => Ok(value.to_vec()),
+                _ => Err("ERR invalid expire time in 'rb.exprstore' command"),
+            },
         }
     }
 }

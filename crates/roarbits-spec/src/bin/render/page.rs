@@ -6,7 +6,7 @@ use roarbits_spec::{Arg, ArgKind, Command, Group, Keys};
 
 /// What holds for all commands, written by hand.
 const RULES: &str = include_str!("rules.md");
-const GROUPS: [Group; 3] = [Group::Bits, Group::Sets, Group::Moving];
+const GROUPS: [Group; 4] = [Group::Bits, Group::Sets, Group::Questions, Group::Moving];
 const PROMPT: &str = "127.0.0.1:6379>";
 
 /// The file name of a command's page: `rb.setbit.md`.

@@ -1,20 +1,24 @@
 //! Bits by their native names: the order of checks, the defaults, the replies and
 //! the error texts of Redis 8.2, whatever the server.
 
+mod bitop;
+
 use std::ops::RangeInclusive;
 
-use roarbits_core::{BitRead, Bitmap, Combination};
+use roarbits_core::BitRead;
 
 use super::command;
 use super::parse::{self, required, SYNTAX};
 use crate::ffi::{Arg, Args, Context, Refusal, Registration};
 use crate::keyspace::{self, BitWrite, OldBit};
 
+pub use bitop::{check_sources, combination, Operation};
+
 command!(SetBit, "RB.SETBIT", setbit);
 command!(GetBit, "RB.GETBIT", getbit);
 command!(BitCount, "RB.BITCOUNT", bitcount);
 command!(BitPos, "RB.BITPOS", bitpos);
-command!(BitOp, "RB.BITOP", bitop);
+command!(BitOp, "RB.BITOP", bitop::bitop);
 command!(MSetBit, "RB.MSETBIT", msetbit);
 
 /// The handlers of the family.
@@ -199,69 +203,4 @@ fn first_clear(bits: &dyn BitRead, window: Window) -> Option<u64> {
     let range = window.bits(bits.length_bytes())?;
     let position = bits.next_absent(*range.start())?;
     (window.end.is_none() || range.contains(&position)).then_some(position)
-}
-
-fn bitop(context: &mut Context, args: Args<'_>) -> Result<(), Refusal> {
-    let operation = operation(required(args, 1)?)?;
-    let dest = required(args, 2)?;
-    let sources = args.len().saturating_sub(3);
-    check_sources(operation, sources)?;
-    let sources: Vec<Bitmap> =
-        args.from(3).map(|key| keyspace::snapshot(context, key)).collect::<Result<_, _>>()?;
-    let length_bytes = sources.iter().map(Bitmap::length_bytes).max().unwrap_or(0);
-    if length_bytes == 0 {
-        keyspace::delete(context, dest);
-    } else {
-        store(context, dest, operation, &sources);
-    }
-    context.reply_count(u128::from(length_bytes));
-    Ok(())
-}
-
-fn store(context: &mut Context, dest: Arg<'_>, operation: Operation, sources: &[Bitmap]) {
-    match operation {
-        Operation::Not => {
-            keyspace::replace(context, dest, sources.first().map(Bitmap::not).unwrap_or_default());
-        }
-        Operation::Combine(combination) => {
-            let sources: Vec<&Bitmap> = sources.iter().collect();
-            keyspace::rebuild(context, dest, |bitmap| combination.evaluate_into(&sources, bitmap));
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operation {
-    /// Not in the one source, within its logical length.
-    Not,
-    Combine(Combination),
-}
-
-const OPERATIONS: &[(&str, Operation)] = &[
-    ("AND", Operation::Combine(Combination::And)),
-    ("OR", Operation::Combine(Combination::Or)),
-    ("XOR", Operation::Combine(Combination::Xor)),
-    ("NOT", Operation::Not),
-    ("DIFF", Operation::Combine(Combination::Diff)),
-    ("DIFF1", Operation::Combine(Combination::Diff1)),
-    ("ANDOR", Operation::Combine(Combination::AndOr)),
-    ("ONE", Operation::Combine(Combination::One)),
-];
-
-fn operation(arg: Arg<'_>) -> Result<Operation, Refusal> {
-    OPERATIONS.iter().find(|(word, _)| arg.is(word)).map(|(_, operation)| *operation).ok_or(SYNTAX)
-}
-
-fn check_sources(operation: Operation, sources: usize) -> Result<(), Refusal> {
-    let two =
-        |word| Err(Refusal::made(format!("ERR BITOP {word} must be called with at least two source keys.")));
-    match operation {
-        Operation::Not if sources != 1 => {
-            Err(Refusal::new("ERR BITOP NOT must be called with a single source key."))
-        }
-        Operation::Combine(Combination::Diff) if sources < 2 => two("DIFF"),
-        Operation::Combine(Combination::Diff1) if sources < 2 => two("DIFF1"),
-        Operation::Combine(Combination::AndOr) if sources < 2 => two("ANDOR"),
-        _ => Ok(()),
-    }
 }
