@@ -224,7 +224,8 @@ fn examples_print_as_redis_cli_does() {
                 let value = line.trim_start().rsplit_once("1) ").map_or(line, |(_, value)| value);
                 assert!(!value.is_empty() && value == value.trim_end(), "{}: {line}", command.name);
             }
-            let first = example.output.chars().next().unwrap_or_default();
+            // Lists of ten items and more are aligned to the right.
+            let first = example.output.trim_start().chars().next().unwrap_or_default();
             assert!("(\"1O".contains(first), "{}: {}", command.name, example.output);
         }
     }
