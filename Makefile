@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build run test test-core test-spec test-server test-matrix test-heavy fuzz-smoke \
-	bench bench-core bench-server performance lint docs clean
+	bench bench-core bench-server bench-questions performance lint docs clean
 
 PORT ?= 6379
 SERVER ?=
@@ -51,6 +51,9 @@ bench-core: ## Measure what the core needs against its goals and by size; ARGS=-
 
 bench-server: build ## Measure RB.* beside its peers in live servers; ARGS=--help for more
 	@bench/server $(ARGS)
+
+bench-questions: build ## Measure RB.EXPR beside the chains it replaces, and PING meanwhile; ARGS=--help for more
+	@bench/questions $(ARGS)
 
 performance: ## Render docs/performance.md and its plots from bench/results
 	@bench/render $(ARGS)

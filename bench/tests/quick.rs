@@ -79,3 +79,25 @@ fn a_pattern_that_names_no_row_is_answered_with_the_rows() {
     assert!(!output.status.success());
     assert!(said.contains("D1: AND of 2, stored"), "{said}");
 }
+
+#[test]
+fn a_quick_run_of_the_questions_has_every_way_to_ask() {
+    let library =
+        env::var("ROARBITS_LIB").expect("ROARBITS_LIB names the release library (make test-server)");
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("questions.json");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bench-questions"));
+    command.args(["--quick", "--library", &library, "--out"]).arg(&out);
+    if let Ok(server) = env::var("ROARBITS_SERVER") {
+        command.args(["--server", &server]);
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let results = Results::read(&out).unwrap();
+    let sets = |subject| results.rows.iter().filter(|row| row.subject == subject).count();
+    // Three questions in three ways, PING in three and the longest call; natively of one question, and PING in two.
+    assert_eq!((sets(Subject::Roarbits), sets(Subject::Native)), (3 * 3 + 4, 2 + 2));
+    for row in &results.rows {
+        assert!(row.value.is_finite() && row.value >= 0.0, "{row:?}");
+    }
+}

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -74,10 +74,20 @@ impl Meter {
         Err(io::Error::other("the server's main thread never rests"))
     }
 
+    /// CPU time of all threads in nanoseconds, once the main one has nothing left to do.
+    ///
+    /// # Errors
+    /// As `cpu_ns`, or the kernel does not tell.
+    pub fn all_cpu_ns(&mut self) -> io::Result<f64> {
+        self.cpu_ns()?;
+        // Beside the main thread's own folder there is one for each thread.
+        let threads = self.schedstat.parent().and_then(Path::parent).map(fs::read_dir);
+        let threads = threads.ok_or_else(|| io::Error::other("the process has no threads"))??;
+        threads.map(|thread| read_schedstat(&thread?.path().join("schedstat"))).sum()
+    }
+
     fn read_schedstat(&self) -> io::Result<f64> {
-        let text = fs::read_to_string(&self.schedstat)?;
-        let first = text.split_whitespace().next().and_then(|word| word.parse().ok());
-        first.ok_or_else(|| io::Error::other("schedstat holds no number"))
+        read_schedstat(&self.schedstat)
     }
 
     fn cpu_by_info(&mut self) -> io::Result<f64> {
@@ -125,4 +135,11 @@ impl Meter {
         }
         Err(io::Error::other("the server's used_memory never rests"))
     }
+}
+
+/// The CPU time of a thread, by its schedstat.
+fn read_schedstat(path: &Path) -> io::Result<f64> {
+    let text = fs::read_to_string(path)?;
+    let first = text.split_whitespace().next().and_then(|word| word.parse().ok());
+    first.ok_or_else(|| io::Error::other("schedstat holds no number"))
 }

@@ -35,6 +35,8 @@ struct Options {
 struct Measured {
     core: Results,
     server: Results,
+    /// Questions beside chains, once they were measured.
+    questions: Option<Results>,
     /// Runs in other servers, by file name.
     other_servers: Vec<Results>,
     /// Why goals are missed.
@@ -68,6 +70,7 @@ fn render(results: &Path) -> io::Result<Files> {
     let measured = Measured {
         core: read(&results.join("core.json"), "bench/core")?,
         server: read(&results.join("server.json"), "bench/server")?,
+        questions: some(&results.join("questions.json"), "bench/questions")?,
         other_servers: other_servers(results)?,
         reasons: reasons(&results.join("reasons.json"))?,
     };
@@ -82,6 +85,11 @@ fn render(results: &Path) -> io::Result<Files> {
 fn read(path: &Path, program: &str) -> io::Result<Results> {
     Results::read(path)
         .map_err(|error| io::Error::other(format!("{}: {error} ({program} writes it)", path.display())))
+}
+
+/// None where there is no file.
+fn some(path: &Path, program: &str) -> io::Result<Option<Results>> {
+    path.exists().then(|| read(path, program)).transpose()
 }
 
 /// None where there is no file: nothing may be missed then.

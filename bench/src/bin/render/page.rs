@@ -9,7 +9,7 @@ use roarbits_bench::{Environment, Results};
 
 use super::goals::lost;
 use super::plot::Plot;
-use super::tables::{sums, table, OF_CORE, OF_SERVERS};
+use super::tables::{sums, table, OF_CORE, OF_QUESTIONS, OF_SERVERS};
 use super::{Measured, PLOTS};
 
 const INTRODUCTION: &str = "\
@@ -35,6 +35,14 @@ How to read it:
   32-bit hashes, D4 Snowflake ids of eight machines at 1 or 1000 a second, D5 runs of a hundred, U63 63-bit hashes.
 ";
 
+const QUESTIONS: &str = "\
+A question is asked with RB.EXPR COUNT, and by the chain of BITOP, BITCOUNT and DEL that it replaces: active on one of six
+days and on the seventh, or on both of two. With its defaults a worker answers, so that the main thread's part is what
+other clients wait for; all threads' part is the price. PING is timed on a connection of its own, with one worker, while
+`atleast(15, *)` over thirty bitmaps of 100 million ids is asked again and again, or while the native BITOP OR of thirty
+such strings and BITCOUNT are.
+";
+
 const AGAIN: &str = "\
 ## Measuring again
 
@@ -43,6 +51,7 @@ $ make build
 $ bench/core                                  # writes bench/results/core.json
 $ bench/server --peer redis-roaring.so \\
       --data FOLDER                           # writes bench/results/server.json; --help for more
+$ bench/questions                             # writes bench/results/questions.json
 $ make performance                            # renders this page
 ```
 
@@ -65,9 +74,15 @@ pub fn page(measured: &Measured, plots: &[Plot]) -> io::Result<String> {
     let _ = write!(text, "\n## Memory\n\n{}\n\n{}", sums(&memory), table(&memory, &OF_SERVERS));
     let _ = write!(text, "\n## Time\n\n{}\n\n{}", sums(&times), table(&times, &OF_SERVERS));
     text.push_str(&other_servers(&measured.other_servers));
+    let questions = measured.questions.as_ref().map(comparisons).unwrap_or_default();
+    let questions: Vec<&Comparison<'_>> = questions.iter().collect();
+    if !questions.is_empty() {
+        let (sums, table) = (sums(&questions), table(&questions, &OF_QUESTIONS));
+        let _ = write!(text, "\n## Questions\n\n{QUESTIONS}\n{sums}\n\n{table}");
+    }
     let _ = write!(text, "\n## The core by itself\n\n{}\n\n{}", sums(&kernels), table(&kernels, &OF_CORE));
     let all: Vec<Comparison<'_>> =
-        memory.iter().chain(&times).chain(&kernels).map(|one| (*one).clone()).collect();
+        memory.iter().chain(&times).chain(&questions).chain(&kernels).map(|one| (*one).clone()).collect();
     let _ = write!(text, "\n## Rows that we lose\n\n{}", lost(&all, &measured.reasons)?);
     text.push_str("\n## Plots\n");
     for plot in plots {

@@ -7,6 +7,8 @@ use roarbits_bench::{Row, Subject};
 
 /// Columns of others that a table has.
 pub const OF_SERVERS: [Subject; 4] = [Subject::Native, Subject::Set, Subject::R, Subject::R64];
+/// Columns of others that a table of questions has.
+pub const OF_QUESTIONS: [Subject; 1] = [Subject::Native];
 /// Columns of others that a table of the core has.
 pub const OF_CORE: [Subject; 2] = [Subject::Roaring, Subject::Croaring];
 
