@@ -18,7 +18,7 @@ use crate::types::BitmapType;
 
 pub use bit_writes::{write_bit, write_bits, BitWrite, OldBit};
 pub use sources::{Sources, Strings};
-pub use stores::{check_owned, sampled_bytes, store, Propagation};
+pub use stores::{check_owned, own_bytes, store, Propagation};
 
 const WRONG_TYPE: Refusal = Refusal::new("WRONGTYPE Operation against a key holding the wrong kind of value");
 

@@ -227,7 +227,7 @@ impl Work for Reading {
     }
 
     fn answer_bytes(&self, answer: &Self::Answer) -> u64 {
-        answer.as_ref().map_or(0, |imported| keyspace::sampled_bytes(&imported.bitmap))
+        answer.as_ref().map_or(0, |imported| keyspace::own_bytes(&imported.bitmap))
     }
 
     fn finish(&mut self, context: &mut Context, args: Args<'_>, answer: Self::Answer) -> Result<(), Refusal> {

@@ -166,7 +166,7 @@ unsafe extern "C" fn reply(
     // SAFETY: made by `give_up`, and used on this thread alone until `free`.
     if let Some(parcel) = unsafe { parcel.as_mut() } {
         // SAFETY: preconditions 1 and 3: the server calls back with the call's arguments.
-        let (context, args) = unsafe { (Context::new(ctx, parcel.row), Args::new(argv, argc)) };
+        let (context, args) = unsafe { (Context::late(ctx, parcel.row, argv, argc), Args::new(argv, argc)) };
         if let Some(finish) = parcel.finish.take() {
             catch_and_answer(context, |context| finish.finish(context, args));
         }

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use redis_module::raw;
 use roarbits_spec::Command;
 
-use super::args::Arg;
+use super::args::{Arg, Args};
 use super::key::{ReadKey, WriteKey};
 use super::reply::{Protocol, Replies};
 
@@ -29,6 +29,9 @@ pub enum Waiting {
 pub struct Context {
     replies: Replies,
     row: &'static Command,
+    /// The call's arguments where it is answered later: in a reply callback of Redis 6.2,
+    /// ReplicateVerbatim propagates nothing and leaks them.
+    late_args: Option<(*mut *mut raw::RedisModuleString, c_int)>,
     /// The keys that the row or the parser reported for this call.
     #[cfg(debug_assertions)]
     reported: Option<Vec<Vec<u8>>>,
@@ -42,9 +45,24 @@ impl Context {
             // SAFETY: the caller's promise.
             replies: unsafe { Replies::new(raw, Protocol::AskServer) },
             row,
+            late_args: None,
             #[cfg(debug_assertions)]
             reported: None,
         }
+    }
+
+    /// As `new`, for a call that is answered in a reply callback.
+    ///
+    /// # Safety
+    /// As `new`, and precondition 3 holds for `argv` and `argc`.
+    pub(super) unsafe fn late(
+        raw: *mut raw::RedisModuleCtx,
+        row: &'static Command,
+        argv: *mut *mut raw::RedisModuleString,
+        argc: c_int,
+    ) -> Self {
+        // SAFETY: the caller's promise.
+        Self { late_args: Some((argv, argc)), ..unsafe { Self::new(raw, row) } }
     }
 
     /// The row of the command that is called.
@@ -88,8 +106,15 @@ impl Context {
 
     /// Propagates the call as it came, to replicas and the append-only file.
     pub fn replicate_verbatim(&mut self) {
-        // SAFETY: preconditions 1 and 2.
-        unsafe { api!(RedisModule_ReplicateVerbatim)(self.raw) };
+        match self.late_args {
+            // SAFETY: preconditions 1 and 2.
+            None => drop::<c_int>(unsafe { api!(RedisModule_ReplicateVerbatim)(self.raw) }),
+            Some((argv, argc)) => {
+                // SAFETY: precondition 3, which `late` was promised.
+                let args = unsafe { Args::new(argv, argc) };
+                self.replicate_own(&args.from(1).collect::<Vec<_>>());
+            }
+        }
     }
 
     /// Propagates `command` with `args` instead of the call as it came. Several in

@@ -7,7 +7,8 @@ use roarbits_core::bitmap::StringBits;
 use roarbits_core::codec::string;
 use roarbits_core::{BitRead, Bitmap};
 
-use super::{read_bits, sampled_bytes, Stored, WRONG_TYPE, WRONG_TYPE_STRING};
+use super::stores::sampled_bytes;
+use super::{read_bits, Stored, WRONG_TYPE, WRONG_TYPE_STRING};
 use crate::config;
 use crate::ffi::{Arg, Context, OwnKey, Refusal};
 

@@ -21,6 +21,12 @@ pub enum Propagation {
 
 const MOVED: Refusal = Refusal::new("TRYAGAIN roarbits: the slot of the key moves, retry");
 
+/// The bytes of a bitmap that nothing else holds. O(leaves).
+pub fn own_bytes(bitmap: &Bitmap) -> u64 {
+    let stats = bitmap.stats_in_blocks(&block_bytes);
+    stats.memory_bytes.saturating_sub(stats.shared_bytes)
+}
+
 /// About how many bytes a bitmap takes.
 pub fn sampled_bytes(bitmap: &Bitmap) -> u64 {
     bitmap.memory_bytes(Sample::Some, &block_bytes)

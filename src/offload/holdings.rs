@@ -28,13 +28,19 @@ impl Memory {
         Ok(memory)
     }
 
-    /// Takes more, which exists already.
+    /// Takes more, which exists already: as much as there is if nobody else has any, or the largest
+    /// results could never be had.
     ///
     /// # Errors
-    /// As `reserve`.
+    /// There is no room for it beside what others have.
     pub fn grow(&mut self, bytes: u64) -> Result<(), Refusal> {
-        let mut more = Self::reserve(bytes)?;
-        self.0 += std::mem::take(&mut more.0);
+        let mine = std::mem::take(&mut self.0).saturating_add(bytes);
+        self.0 = mine;
+        let reserved = MEMORY_BYTES.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        if reserved > config::offload_memory_bytes() && reserved > mine {
+            add(&REFUSED, 1);
+            return Err(MEMORY_IS_FULL);
+        }
         Ok(())
     }
 }

@@ -192,6 +192,12 @@ fn calls(key: &str, member: u64) -> Vec<Vec<String>> {
         format!("RB.BITOP DIFF dest {key} {other}"),
         format!("RB.BITOP NOT dest {key}"),
         format!("RB.BITOP OR dest {key} scratch"),
+        format!("RB.BITOPCARD AND {key} {other}"),
+        format!("RB.EXPR 2 {key} {other} $1-$2"),
+        format!("RB.EXPR 2 {key} {other} $1&$2 IDS AFTER {member} LIMIT 0 100"),
+        format!("RB.EXPR 2 {key} {other} $1|$2 TEST {member} {near} {far}"),
+        format!("RB.EXPRSTORE dest 3 {key} {other} scratch ($1|$2)-$3"),
+        format!("RB.COMPARE {key} {other}"),
     ];
     lines.iter().map(|line| line.split(' ').map(String::from).collect()).collect()
 }

@@ -19,7 +19,7 @@ use ends::{
     a_store_during_a_pause_is_refused_or_waits_for_its_end,
 };
 use limits::{
-    a_copy_or_a_result_larger_than_the_memory_is_refused, a_full_queue_is_busy,
+    a_full_queue_is_busy, copies_larger_than_the_memory_are_refused_and_results_are_not,
     large_work_in_a_transaction_or_script_is_refused, limits_are_configs_of_the_server,
 };
 use told::{
@@ -28,7 +28,8 @@ use told::{
 };
 use writes::{
     a_destination_changed_meanwhile_is_overwritten, a_destination_that_is_read_loses_no_acknowledged_bit,
-    a_source_changed_meanwhile_was_as_it_was, stores_beside_writes_are_equal_on_a_replica_and_in_the_log,
+    a_source_changed_meanwhile_was_as_it_was, imports_by_a_worker_reach_replicas_and_leave_nothing,
+    stores_beside_writes_are_equal_on_a_replica_and_in_the_log,
 };
 
 pub fn tests() -> TestList {
@@ -42,8 +43,9 @@ pub fn tests() -> TestList {
         a_source_changed_meanwhile_was_as_it_was,
         a_destination_that_is_read_loses_no_acknowledged_bit,
         stores_beside_writes_are_equal_on_a_replica_and_in_the_log,
+        imports_by_a_worker_reach_replicas_and_leave_nothing,
         a_full_queue_is_busy,
-        a_copy_or_a_result_larger_than_the_memory_is_refused,
+        copies_larger_than_the_memory_are_refused_and_results_are_not,
         large_work_in_a_transaction_or_script_is_refused,
         limits_are_configs_of_the_server,
         a_cached_answer_is_never_stale,

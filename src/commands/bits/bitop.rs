@@ -44,7 +44,7 @@ impl Work for Store {
     }
 
     fn answer_bytes(&self, result: &Bitmap) -> u64 {
-        keyspace::sampled_bytes(result)
+        keyspace::own_bytes(result)
     }
 
     /// In the place of the old value, whose storage is reused.

@@ -85,7 +85,7 @@ impl Work for Store {
     }
 
     fn answer_bytes(&self, answer: &Bitmap) -> u64 {
-        keyspace::sampled_bytes(answer)
+        keyspace::own_bytes(answer)
     }
 
     fn finish(&mut self, context: &mut Context, args: Args<'_>, result: Bitmap) -> Result<(), Refusal> {

@@ -194,3 +194,35 @@ pub fn stores_beside_writes_are_equal_on_a_replica_and_in_the_log() {
     nothing_is_left(&mut client);
     assert_equal_everywhere(primary, &replica, "stores beside writes");
 }
+
+/// Redis 6.2 propagates nothing, and leaks the arguments, where a reply callback asks for the call as it came.
+pub fn imports_by_a_worker_reach_replicas_and_leave_nothing() {
+    const PAYLOAD_BYTES: usize = 4 << 20;
+    let primary = Server::builder().module_args(&["inline-budget", "0"]).aof().start();
+    let replica = Server::start();
+    let mut client = primary.client();
+    replica.replica_of(&primary);
+    let bits = crate::samples::noise(PAYLOAD_BYTES);
+    client.int(&["RB.ADD", "k", "1"]);
+    client.int(&["EXPIRE", "k", "1000"]);
+    client.int(&args!["RB.IMPORT", "k", &bits[..100_000], "FORMAT", "STRING", "OR"]);
+    assert!(client.int(&["TTL", "k"]) > 0);
+    client.int(&args!["RB.IMPORT", "k", &bits[..200_000], "FORMAT", "STRING", "XOR"]);
+    client.int(&args!["RB.IMPORT", "replaced", &bits, "FORMAT", "STRING"]);
+    let settled = || {
+        // A connection keeps a buffer as large as its largest argument.
+        let mut client = primary.client();
+        client.int(&args!["RB.IMPORT", "replaced", &bits, "FORMAT", "STRING"]);
+        drop(client);
+        let mut client = primary.client();
+        replica.wait_until_caught_up(&primary);
+        eventually("one connection is left", || {
+            client.text(&["CLIENT", "LIST"]).lines().filter(|line| !line.contains("flags=S")).count() <= 2
+        });
+        client.used_memory()
+    };
+    let first = settled();
+    let later = (0..8).map(|_| settled()).min().unwrap_or_default();
+    assert!(later < first + PAYLOAD_BYTES as u64, "{first} bytes after one import, {later} after eight more");
+    assert_equal_everywhere(primary, &replica, "imports");
+}
