@@ -104,6 +104,15 @@ pub fn number(arg: Arg<'_>) -> Result<i64, Refusal> {
     text.and_then(|text| text.parse().ok()).ok_or(NUMBER)
 }
 
+/// The offset and count of LIMIT, as ZRANGE reads them: a negative offset replies nothing, a
+/// negative count, which is null here, everything.
+pub fn limit((offset, count): (i64, i64)) -> (u64, Option<u64>) {
+    match u64::try_from(offset) {
+        Ok(skip) => (skip, u64::try_from(count).ok()),
+        Err(_) => (0, Some(0)),
+    }
+}
+
 /// Digits that are in range whatever they are.
 const SAFE_DIGITS: usize = 19;
 

@@ -32,7 +32,7 @@ enum Question {
     Test(Vec<u64>),
 }
 
-/// Where the work was done.
+/// Whether the reply is how the question was answered, in the place of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Explain {
     No,
@@ -123,15 +123,8 @@ fn parse_ids(options: &mut Options<'_>) -> Result<Question, Refusal> {
             return Err(SYNTAX);
         }
     }
-    // As ZRANGE: a negative offset replies nothing, a negative count everything.
-    let (offset, limit) = match limit {
-        None => (0, u64::MAX),
-        Some((offset, count)) => match u64::try_from(offset) {
-            Ok(offset) => (offset, u64::try_from(count).unwrap_or(u64::MAX)),
-            Err(_) => (0, 0),
-        },
-    };
-    Ok(Question::Ids { after, offset, limit })
+    let (offset, limit) = limit.map_or((0, None), parse::limit);
+    Ok(Question::Ids { after, offset, limit: limit.unwrap_or(u64::MAX) })
 }
 
 struct Ask {

@@ -69,16 +69,8 @@ fn parse_range(args: Args<'_>) -> Result<(Wanted, Order), Refusal> {
         Order::Ascending => parse::id_range(start, stop)?,
         Order::Descending => parse::id_range(stop, start)?,
     };
-    let (skip, take) = limit.map_or((0, None), limit_of);
+    let (skip, take) = limit.map_or((0, None), parse::limit);
     Ok((Wanted::Ids { range, skip, take }, order))
-}
-
-/// As ZRANGE: a negative offset replies nothing, a negative count everything.
-fn limit_of((offset, count): (i64, i64)) -> (u64, Option<u64>) {
-    match u64::try_from(offset) {
-        Ok(skip) => (skip, u64::try_from(count).ok()),
-        Err(_) => (0, Some(0)),
-    }
 }
 
 /// The ranks to reply, counted from the lowest id, as first and number.
